@@ -5,12 +5,12 @@
 
 import { canWrite } from "../shared/letters.js";
 
-const said = document.querySelector("[data-boxes]");
+const line = document.querySelector("[data-boxes]");
 const rows = [...document.querySelectorAll("[data-sample]")];
 const bare = rows.filter(({ dataset, lang }) => !canWrite(dataset.sample, lang));
 const names = bare.map(({ dataset }) => dataset.named);
 const list = new Intl.ListFormat(document.documentElement.lang).format(names);
 
-const { boxes, all } = said.dataset;
-said.textContent = names.length ? boxes.replace("{languages}", list) : all;
-said.hidden = rows.length === 0;
+const { boxes, all } = line.dataset;
+line.textContent = names.length ? boxes.replace("{languages}", list) : all;
+line.hidden = rows.length === 0;

@@ -88,14 +88,14 @@ export class Detail {
     this.view = null;
   }
 
-  #mount(root, asked) {
+  #mount(root, byUser) {
     this.#end();
     this.map?.clear();
     this.box.replaceChildren(document.adoptNode(root));
     this.box.scrollTop = 0;
     this.view = new RideView(root, { headers: HEADERS });
     this.view.start();
-    if (this.map) this.view.drawOn(this.map, { asked });
+    if (this.map) this.view.drawOn(this.map, { asked: byUser });
     this.mounted();
     root.querySelector("#form-error")?.focus();
   }

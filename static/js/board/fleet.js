@@ -244,7 +244,7 @@ export class Fleet {
     const near = { ...point, width: 2 * NEAR, height: 2 * NEAR };
     const nearest = (box) =>
       this.shown
-        .filter((cab) => overlaps(cab, box) || (cab.fromX && overlaps(spot(cab), box)))
+        .filter((cab) => overlaps(cab, box) || (cab.fromX && overlaps(ownPosition(cab), box)))
         .reduce((best, cab) => (!best || far(cab, point) < far(best, point) ? cab : best), null);
     return (nearest(here) ?? nearest(near))?.id ?? null;
   }
@@ -277,7 +277,7 @@ function stands(before, { lat, lng }) {
 }
 
 /** The box of a cab's own position, when its sign was moved away from it. */
-function spot({ fromX, fromY }) {
+function ownPosition({ fromX, fromY }) {
   return { x: fromX, y: fromY, width: 1, height: 1 };
 }
 

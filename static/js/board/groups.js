@@ -7,7 +7,7 @@
 import { setText } from "../shared/slots.js";
 
 const POINTED = ":is(.row, .row-left, .call, .alert):hover";
-const MARK_MS = 8_000; // how long a mark stays if nobody points at it
+const MARK_MS = 8_000; // how long a mark stays if no one points at it
 const MOVED_MS = 2_500; // how long a moved row is highlighted, as in board.css
 
 export class Groups {
@@ -41,7 +41,7 @@ export class Groups {
     if (anchor?.isConnected) this.#hold(anchor, before);
   }
 
-  /** Scroll back to what was moved out of view, once nobody is about to press anything. */
+  /** Scroll back to what was moved out of view, once no one is about to press anything. */
   release() {
     if (!this.#aimed()) this.#end();
   }
@@ -85,7 +85,7 @@ export class Groups {
     return this.#misplaced(rows);
   }
 
-  /** Remove old marks that nobody points at, at an instant of performance.now(). */
+  /** Remove old marks that no one points at, at an instant of performance.now(). */
   tick(now) {
     if (!this.marks.size || this.body.querySelector(POINTED)) return;
     const anchor = this.#anchor();
@@ -106,7 +106,7 @@ export class Groups {
     return this.body.querySelector(POINTED) ?? this.body.querySelector(".row:focus-within");
   }
 
-  /** The element that somebody is about to press: under the pointer, or focused by keys. */
+  /** The element that the user is about to press: under the pointer, or focused by keys. */
   #aimed() {
     const focus = document.activeElement;
     const reached = this.body.contains(focus) && focus.matches(":focus-visible");

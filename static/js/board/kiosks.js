@@ -32,7 +32,7 @@ export class Kiosks {
   }
 
   /**
-   * Show these calls. The card of a call that is already shown stays unchanged, because somebody
+   * Show these calls. The card of a call that is already shown stays unchanged, because the user
    * may be choosing a reason.
    */
   show(calls) {
@@ -44,7 +44,7 @@ export class Kiosks {
     for (const call of calls) {
       const shown = nodes.get(call.name);
       if (shown) this.#fill(shown, call);
-      else this.box.append(this.#fill(this.#made(call), call));
+      else this.box.append(this.#fill(this.#buildCard(call), call));
     }
     if (pointed?.isConnected) return;
     if (before.some((node, at) => node !== this.box.children[at])) this.#shield();
@@ -68,7 +68,7 @@ export class Kiosks {
     }
   }
 
-  #made(call) {
+  #buildCard(call) {
     const pattern = document.querySelector(`template[data-call-pattern="${call.what}"]`);
     const node = pattern.content.firstElementChild.cloneNode(true);
     node.dataset.call = call.name;
@@ -109,10 +109,10 @@ function wireCode(dialog, failed) {
   if (!dialog) return;
   const part = (name) => dialog.querySelector(`[data-kcode-${name}]`);
   const form = part("form");
-  let asked = null; // the press whose code was requested
+  let pending = null; // the press whose code was requested
   findGuests(form, failed);
   dialog.addEventListener("ridedash:open", () => {
-    asked = null; // a code that is on its way is for another guest
+    pending = null; // a code that is on its way is for another guest
     form.reset();
     form.elements.guest_id.value = "";
     form.hidden = false;
@@ -121,11 +121,11 @@ function wireCode(dialog, failed) {
   form.addEventListener("submit", async (event) => {
     if (event.defaultPrevented) return;
     event.preventDefault();
-    if (asked) return;
-    const mine = (asked = {});
+    if (pending) return;
+    const mine = (pending = {});
     const { ok, body } = await askQuietly("/kiosk-codes", Object.fromEntries(new FormData(form)));
-    if (mine !== asked) return;
-    asked = null;
+    if (mine !== pending) return;
+    pending = null;
     part("failed").hidden = ok;
     if (!ok) return void setText(part("failed").querySelector("span"), body.message ?? failed);
     setText(part("digits"), `${body.code.slice(0, 3)} ${body.code.slice(3)}`);
@@ -137,20 +137,20 @@ function wireCode(dialog, failed) {
 }
 
 /**
- * The field that finds the guest of the ride. If its words match nobody, the code is not bound to a
- * guest.
+ * The field that finds the guest of the ride. If its words match no guest, the code is not bound to
+ * one.
  */
 function findGuests(form, failed) {
   const input = form.querySelector("#code-guest");
   const id = form.elements.guest_id;
-  let heard = true; // whether the last search was answered
+  let answered = true; // whether the last search was answered
   new Combobox(input, form.querySelector("#code-guest-list"), {
     find: async (words) => {
       const { ok, body } = await askQuietly("/guests.json", {
         q: words,
         csrf_token: form.elements.csrf_token.value,
       });
-      heard = ok;
+      answered = ok;
       const places = (body.guests ?? []).map((guest) => ({
         ...guest,
         kind: guest.room,
@@ -169,26 +169,26 @@ function findGuests(form, failed) {
     settled: () => Boolean(id.value),
     best: (guests) => (guests.length ? 0 : -1),
     none: () => {
-      if (heard) form.querySelector("[type=submit]").focus();
-      return heard;
+      if (answered) form.querySelector("[type=submit]").focus();
+      return answered;
     },
     eager: false,
   });
 }
 
 function wireHand(dialog, failed, say) {
-  let asked = null;
-  dialog?.addEventListener("ridedash:open", () => (asked = null));
+  let pending = null;
+  dialog?.addEventListener("ridedash:open", () => (pending = null));
   dialog?.addEventListener("submit", async (event) => {
     const form = event.target;
     if (event.defaultPrevented || form.method !== "post") return;
     event.preventDefault();
-    if (asked) return;
-    const mine = (asked = {});
+    if (pending) return;
+    const mine = (pending = {});
     const data = formData(form, event.submitter);
     const path = new URL(form.action, location.href).pathname;
     const { ok } = await askQuietly(path, Object.fromEntries(data));
-    if (mine === asked) dialog.close(); // the dialog may be open again for another guest
+    if (mine === pending) dialog.close(); // the dialog may be open again for another guest
     say(ok ? "" : failed);
   });
 }

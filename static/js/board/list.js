@@ -67,7 +67,7 @@ export class RideList {
     this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;
   }
 
-  /** Make a change above the rows that moves nothing which somebody is about to press. */
+  /** Make a change above the rows that moves nothing which the user is about to press. */
   steady(change) {
     this.groups.steady(change);
   }
@@ -146,7 +146,7 @@ export class RideList {
   #paint(id) {
     const row = this.byId.get(id);
     if (!row) return;
-    const node = this.nodes.get(id) ?? this.#made(id);
+    const node = this.nodes.get(id) ?? this.#addRow(id);
     if (row.do && !node.querySelector("[data-ask]")) this.#addAsk(node);
     const cells = this.#cellsOf(node);
     node.className = `row tone-${row.tone}`;
@@ -179,7 +179,7 @@ export class RideList {
     setText(cells["do-for"], ` · ${guest}`);
   }
 
-  #made(id) {
+  #addRow(id) {
     const node = this.pattern.cloneNode(true);
     node.dataset.id = id;
     node.querySelector(".row-link").href = `/rides/${id}`;

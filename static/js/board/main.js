@@ -286,15 +286,15 @@ class Board {
   }
 
   /**
-   * Show all cabs and the property on the map; `asked`: by a person, not because the page opened.
+   * Show all cabs and the property on the map; `byUser`: by a person, not because the page opened.
    */
-  showAll(asked = false) {
+  showAll(byUser = false) {
     const points = this.known.cabs.map(([, lat, lng]) => [lat, lng]);
     const maxZoom = points.length ? CLOSEST : AROUND;
     const home = this.map?.home;
     if (home) points.push([home.lat, home.lng]);
-    if (asked || this.known.ride === null)
-      this.map?.fit(points, { animate: false, maxZoom, asked });
+    if (byUser || this.known.ride === null)
+      this.map?.fit(points, { animate: false, maxZoom, asked: byUser });
   }
 
   #alerts(alerts) {
@@ -357,7 +357,7 @@ class Board {
   /** Do the suggested action on this page if possible; otherwise follow its link. */
   #do(event, id, { what, on }) {
     if (what === "open" && wide.matches) this.choose(id, { panel: on, focus: true });
-    else if (what === "seen") this.#seen(id, on);
+    else if (what === "seen") this.#acknowledge(id, on);
     else if (what !== "again" || !refill(id, "again")) return;
     event.preventDefault();
   }
@@ -370,7 +370,7 @@ class Board {
     location.hash = part;
   }
 
-  async #seen(id, item) {
+  async #acknowledge(id, item) {
     const csrf = document.querySelector('meta[name="csrf-token"]').content;
     const body = new URLSearchParams({ item, csrf_token: csrf });
     const answer = await fetch(`/rides/${id}/acknowledge`, {

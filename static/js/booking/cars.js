@@ -29,12 +29,12 @@ export class Cars extends EventTarget {
     this.usual = ""; // the category of the guest's last ride
     // the category that the user chose; empty: the server's choice
     this.picked = box.dataset.category;
-    // when to ask again if there are no cars now but may be later: in so many ms, or 0 if nobody
+    // when to ask again if there are no cars now but may be later: in so many ms, or 0 if no one
     // knows when; else null
     this.again = asks(box);
     // during an outage: {offer}, the offer that was chosen in the list before, or ""; else null
     this.lost = null;
-    this.#noted();
+    this.#noteTry();
     box.addEventListener("change", (event) => this.#changed(event.target));
     for (const [target, kind] of [
       [document, "visibilitychange"],
@@ -131,7 +131,7 @@ export class Cars extends EventTarget {
     );
     timers.forEach(clearTimeout);
     if (stopped || mine !== this.running) return null;
-    this.#noted(trip.compare && !ok && !this.at ? this.tries + 1 : 0);
+    this.#noteTry(trip.compare && !ok && !this.at ? this.tries + 1 : 0);
     if (trip.compare && !body.html && status !== 401) return this.#keep();
     this.box.removeAttribute("aria-busy");
     const now = this.choice; // the user may have chosen meanwhile
@@ -176,7 +176,7 @@ export class Cars extends EventTarget {
   }
 
   /** Note that a request has ended; `tries` of the page's own requests in a row brought no cars. */
-  #noted(tries = 0) {
+  #noteTry(tries = 0) {
     this.asked = clocks();
     this.tries = tries;
   }
@@ -227,10 +227,10 @@ export class Cars extends EventTarget {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
       this.again = asks(fresh);
       // the same words are read out once only, except after a press
-      const told = !ok && this.trip.compare && unnumbered(this.box) === unnumbered(fresh);
-      if (told) renumber(this.box, fresh);
+      const sameWords = !ok && this.trip.compare && unnumbered(this.box) === unnumbered(fresh);
+      if (sameWords) renumber(this.box, fresh);
       if (note(fresh)) this.#unsay();
-      if (!told && (!renewing || !renew(this.box, fresh))) replace(this.box, fresh);
+      if (!sameWords && (!renewing || !renew(this.box, fresh))) replace(this.box, fresh);
     } else {
       this.again = status === 0 || status >= 500 ? 0 : null;
       const line = this.unanswered.content.cloneNode(true);
@@ -362,10 +362,10 @@ function unnumbered(part) {
 
 /** Show the seconds of a new alert in the old alert, which is not read out again. */
 function renumber(box, fresh) {
-  const [line, news] = [box, fresh].map((part) => part.querySelector("[data-asks]"));
-  if (!line || !news || wordsOf(line) === wordsOf(news)) return;
+  const [line, freshLine] = [box, fresh].map((part) => part.querySelector("[data-asks]"));
+  if (!line || !freshLine || wordsOf(line) === wordsOf(freshLine)) return;
   line.closest("[role=alert]")?.removeAttribute("role");
-  line.replaceWith(news);
+  line.replaceWith(freshLine);
 }
 
 function wordsOf(part) {
@@ -386,10 +386,10 @@ function note(box) {
  */
 function renew(box, fresh) {
   const cards = [...box.querySelectorAll("[data-product]")];
-  const news = [...fresh.querySelectorAll("[data-product]")];
+  const freshCards = [...fresh.querySelectorAll("[data-product]")];
   const same =
-    cards.length === news.length &&
-    cards.every((card, i) => card.dataset.product === news[i].dataset.product);
+    cards.length === freshCards.length &&
+    cards.every((card, i) => card.dataset.product === freshCards[i].dataset.product);
   if (
     !same ||
     !cards.length ||
@@ -398,18 +398,18 @@ function renew(box, fresh) {
   )
     return false;
   cards.forEach((card, i) => {
-    if (wordsOf(card) === wordsOf(news[i])) {
-      card.querySelector("[name=offer]").value = news[i].querySelector("[name=offer]").value;
+    if (wordsOf(card) === wordsOf(freshCards[i])) {
+      card.querySelector("[name=offer]").value = freshCards[i].querySelector("[name=offer]").value;
     } else {
-      swap(card, news[i]);
+      swap(card, freshCards[i]);
     }
   });
   return true;
 }
 
 function replace(box, fresh) {
-  const kept = note(box);
-  if (kept && fresh.querySelector("[data-product]")) fresh.prepend(kept);
+  const oldNote = note(box);
+  if (oldNote && fresh.querySelector("[data-product]")) fresh.prepend(oldNote);
   const opened = [...box.querySelectorAll("[data-product] details[open]")];
   const open = new Set(opened.map((part) => part.closest("[data-product]").dataset.product));
   const focus = focused(box);
@@ -421,16 +421,16 @@ function replace(box, fresh) {
   }
 }
 
-function swap(card, news) {
+function swap(card, newCard) {
   const focus = focused(card);
   const open = card.querySelector("details[open]");
   const checked = [...card.querySelectorAll("input")].map((input) => input.checked);
-  card.replaceWith(news);
-  news
+  card.replaceWith(newCard);
+  newCard
     .querySelectorAll("input")
     .forEach((input, i) => (input.checked = !input.disabled && Boolean(checked[i])));
-  if (open) news.querySelector("details")?.setAttribute("open", "");
-  if (focus) news.querySelector(focus.what)?.focus({ preventScroll: true });
+  if (open) newCard.querySelector("details")?.setAttribute("open", "");
+  if (focus) newCard.querySelector(focus.what)?.focus({ preventScroll: true });
 }
 
 /** The focused part of a card: {category, what: a selector within the card}, or null. */

@@ -47,7 +47,7 @@ export class GuestList {
     return (this.text?.value ?? "").split(LINE_ENDS);
   }
 
-  /** Whether the list has duplicates that nobody has confirmed. */
+  /** Whether the list has duplicates that no one has confirmed. */
   get doubtful() {
     const { length } = [...this.#repeats, ...this.checked.same];
     return length > 0 && !this.twice.firstElementChild.checked;
@@ -89,10 +89,10 @@ export class GuestList {
     const { count } = this;
     const repeats = this.#repeats;
     if (repeats.length || this.checked.same.length) this.twice.hidden = false;
-    const told = this.text.parentElement.querySelector(".several-wrong")?.textContent ?? "";
+    const serverError = this.text.parentElement.querySelector(".several-wrong")?.textContent ?? "";
     const { wrong, same } = this.checked;
     const words = new Set([...wrong, ...repeats.map(([n, m]) => this.#says(n, m)), ...same]);
-    setText(this.same, [...words].filter((each) => !told.includes(each)).join("\n"));
+    setText(this.same, [...words].filter((each) => !serverError.includes(each)).join("\n"));
     setText(this.read, this.checked.read.join("\n"));
     this.hint.textContent = count ? this.texts.sayList.replace("{n}", count) : this.usual;
     const form = this.text.form;

@@ -22,11 +22,11 @@ export function wireKeys(around, form, bookButton, { hint, words, signal, onward
     (event) => {
       if (event.key !== "Enter" || event.defaultPrevented || event.isComposing) return;
       const field = event.target;
-      const asked = event.ctrlKey || event.metaKey;
-      if (asked || (form.contains(field) && field.matches("input"))) event.preventDefault();
-      if (asked && !bookButton.disabled) form.requestSubmit(bookButton);
-      else if (asked) say(bookButton.textContent); // the button's text says what is missing
-      if (asked || !form.contains(field) || !field.matches("input")) return;
+      const shortcut = event.ctrlKey || event.metaKey;
+      if (shortcut || (form.contains(field) && field.matches("input"))) event.preventDefault();
+      if (shortcut && !bookButton.disabled) form.requestSubmit(bookButton);
+      else if (shortcut) say(bookButton.textContent); // the button's text says what is missing
+      if (shortcut || !form.contains(field) || !field.matches("input")) return;
       if (field.matches(TYPED) && onward(field)) return;
       say(words);
     },
@@ -36,8 +36,8 @@ export function wireKeys(around, form, bookButton, { hint, words, signal, onward
   document.addEventListener(
     "keydown",
     (event) => {
-      const asked = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-      if (!asked || event.defaultPrevented || event.isComposing || !isShown(bookButton)) return;
+      const shortcut = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+      if (!shortcut || event.defaultPrevented || event.isComposing || !isShown(bookButton)) return;
       if (around.contains(event.target) || event.target.closest(OWN_ENTER)) return;
       event.preventDefault();
       const empty = [...form.querySelectorAll(TYPED)].filter(isShown).find((each) => !each.value);

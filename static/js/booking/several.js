@@ -6,7 +6,7 @@
 
 import { ask } from "../shared/ask.js";
 
-const PAUSE_MS = 250; // wait for a pause while somebody types a date
+const PAUSE_MS = 250; // wait for a pause while the user types a date
 const AGAIN_MS = 3_000; // wait after a request without an answer
 
 export class Several extends EventTarget {
@@ -105,10 +105,10 @@ export class Several extends EventTarget {
 
   async #load() {
     const days = [...this.part.querySelectorAll("[name=days]:checked")].map((day) => day.value);
-    const asked = { days: days.join(",") };
-    for (const name of ["last_day", "pickup_date", "pickup_time"]) asked[name] = this.#value(name);
+    const params = { days: days.join(",") };
+    for (const name of ["last_day", "pickup_date", "pickup_time"]) params[name] = this.#value(name);
     const mine = (this.asking = {});
-    const { status, body } = await ask("/series.json", asked);
+    const { status, body } = await ask("/series.json", params);
     if (mine !== this.asking) return; // another date was typed meanwhile
     if (![200, 401].includes(status) && !this.signal?.aborted)
       this.waiting = setTimeout(() => this.#load(), AGAIN_MS);

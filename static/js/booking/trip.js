@@ -46,13 +46,13 @@ export class Trip extends EventTarget {
   }
 
   /**
-   * Take over the server's name, position and error of an end. `asked` is the place in the request:
-   * an end that has changed since stays as it is.
+   * Take over the server's name, position and error of an end. `requested` is the place in the
+   * request: an end that has changed since stays as it is.
    */
-  corrected(end, asked, { lat, lng, name, error }) {
+  corrected(end, requested, { lat, lng, name, error }) {
     const here = this.at(end);
-    if (!here || !asked || !lat) return;
-    if (here.lat !== asked.lat || here.lng !== asked.lng) return;
+    if (!here || !requested || !lat) return;
+    if (here.lat !== requested.lat || here.lng !== requested.lng) return;
     const moved = Math.max(Math.abs(lat - here.lat), Math.abs(lng - here.lng)) > ROUNDED;
     if (moved) this.put(end, { lat, lng, name }, { quiet: true });
     else if (name !== here.name) this.put(end, { ...here, name }, { quiet: true });

@@ -23,7 +23,7 @@ const body = lens.querySelector("[data-lens-body]");
 const files = lens.querySelector("[data-lens-files]");
 const openers = document.querySelectorAll("[data-lens-open]");
 
-let turn = 0; // number of the last change that is shown
+let lastChange = 0; // number of the last change that is shown
 let listed = ""; // what the list shows: a tab and a ride
 let timer = 0;
 let round = 0; // later requests make the answers of earlier ones void
@@ -109,14 +109,14 @@ async function refresh() {
 
 function begin(of, tab) {
   listed = of;
-  turn = 0;
+  lastChange = 0;
   rows.replaceChildren();
   note.textContent = "";
   if (tab === "states" || detail.querySelector(".states")) detail.replaceChildren();
 }
 
 async function list(order, tab, mine) {
-  const wanted = { order, errors: tab === "errors" ? "1" : "", after: turn || "" };
+  const wanted = { order, errors: tab === "errors" ? "1" : "", after: lastChange || "" };
   const { ok, body: found } = await ask("/demo/lens/calls.json", wanted);
   if (mine !== round) return;
   if (!ok || !found.calls) {
@@ -126,15 +126,15 @@ async function list(order, tab, mine) {
   }
   const atEnd = rows.parentElement.scrollHeight - rows.parentElement.scrollTop;
   const follows = atEnd < rows.parentElement.clientHeight + 40;
-  turn = found.turn;
-  for (const call of found.calls) put(call);
+  lastChange = found.turn;
+  for (const call of found.calls) addOrUpdate(call);
   while (rows.children.length > KEPT_ROWS) rows.firstElementChild.remove();
   note.textContent = rows.children.length ? "" : lens.dataset.none;
   if (follows && found.calls.length) rows.parentElement.scrollTop = rows.parentElement.scrollHeight;
 }
 
 /** Add a call to the list, or update its row. */
-function put(call) {
+function addOrUpdate(call) {
   const row = rowOf(call);
   const old = rows.querySelector(`[data-number="${Number(call.number)}"]`);
   if (old) {

@@ -23,7 +23,7 @@ const MOST_FIELDS = 6;
 
 const lens = document.querySelector("[data-lens]");
 const looks = lens.querySelector("[data-lens-elements]");
-const said = lens.querySelector("[data-lens-origin]");
+const originLine = lens.querySelector("[data-lens-origin]");
 const lookSheet = document.querySelector('link[href*="demo/elements"]');
 const known = new Map(); // "<surface> <order id>" -> {at: when it was fetched, elements}
 const left = new AbortController(); // aborted with this page, because the other frames live longer
@@ -70,8 +70,8 @@ function elementOf(node) {
 
 async function originsOf(surface, order) {
   const key = `${surface} ${order}`;
-  const kept = known.get(key);
-  if (kept && Date.now() - kept.at < FRESH_MS) return kept.elements;
+  const cached = known.get(key);
+  if (cached && Date.now() - cached.at < FRESH_MS) return cached.elements;
   const { ok, body } = await ask(`/demo/lens/rides/${order}/elements.json`, { on: surface });
   const elements = (ok && body.elements) || {}; // no elements from an incomplete answer
   known.set(key, { at: Date.now(), elements });
@@ -92,12 +92,12 @@ async function look(found) {
 }
 
 function say(name, origin) {
-  said.replaceChildren();
+  originLine.replaceChildren();
   const title = document.createElement("strong");
   title.textContent = name;
   const how = document.createElement("span");
   how.textContent = origin?.how ?? lens.dataset.noOrigin;
-  said.append(title, " ", how);
+  originLine.append(title, " ", how);
   for (const field of (origin?.fields ?? []).slice(0, MOST_FIELDS)) {
     const button = document.createElement("button");
     button.type = "button";
@@ -107,7 +107,7 @@ function say(name, origin) {
     age.textContent = ` · ${field.age}`;
     button.append(age);
     button.addEventListener("click", () => showCall(field.call, field.pointer));
-    said.append(button);
+    originLine.append(button);
   }
 }
 
@@ -189,7 +189,7 @@ function watch(page) {
 
 function set(on) {
   looks.setAttribute("aria-pressed", String(on));
-  said.hidden = !on;
+  originLine.hidden = !on;
   reach(isOn());
   if (!on) clear();
 }

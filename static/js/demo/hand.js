@@ -15,10 +15,11 @@ let tell = () => {};
 let present = 0; // number of the active hand
 
 /**
- * Call `told(late)` with true when a hand has waited for seconds, and with false when it continues.
+ * Call `notify(late)` with true when a hand has waited for seconds, and with false when it
+ * continues.
  */
-export function whenLate(told) {
-  tell = told;
+export function whenLate(notify) {
+  tell = notify;
 }
 
 /** Let the active hand stop, if there is one. */

@@ -10,7 +10,7 @@ const DOWN_MS = 180; // how long a button is held down
 const KEY_MS = 60;
 const PAGES = 4; // pages of a list, at most
 const PRESSES = 3;
-const HEARD_MS = 2_000; // how long a screen may take to change
+const CHANGE_MS = 2_000; // how long a screen may take to change
 const VISITS = 3; // attempts until a visit is not interrupted
 const BEFORE = new Set(["start", "trouble", "broken"]); // screens without a visit
 
@@ -80,7 +80,7 @@ async function begin(page, language) {
 async function leaveStart(page, name) {
   for (let pressed = 0; pressed < PRESSES; pressed += 1) {
     if (!(await press(page, name))) return false;
-    if (await until(() => !isAt(page, "start"), HEARD_MS)) return true;
+    if (await until(() => !isAt(page, "start"), CHANGE_MS)) return true;
   }
   return false;
 }

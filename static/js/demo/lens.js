@@ -42,7 +42,7 @@ async function loaded() {
 }
 
 /** Open or close the drawer once the lens is loaded: see setOpen() in drawer.js. */
-async function turn(open) {
+async function toggleDrawer(open) {
   const [drawer] = (await loaded()) ?? [];
   drawer?.setOpen(open);
 }
@@ -54,8 +54,9 @@ async function point() {
 }
 
 for (const button of document.querySelectorAll("[data-lens-open]"))
-  button.addEventListener("click", () => turn());
-onKey("~", () => turn());
+  button.addEventListener("click", () => toggleDrawer());
+onKey("~", () => toggleDrawer());
 onKey("e", point);
-document.addEventListener("ridedash:lens", ({ detail }) => turn(detail.open)); // sent by the stage
-if (kept.open) turn(true);
+// sent by the stage
+document.addEventListener("ridedash:lens", ({ detail }) => toggleDrawer(detail.open));
+if (kept.open) toggleDrawer(true);

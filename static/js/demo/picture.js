@@ -138,12 +138,12 @@ async function symbol(use, copy, view) {
   const sprite = await textOf(new URL(file, view.location.href).href);
   const found = new DOMParser().parseFromString(sprite, "image/svg+xml").getElementById(name);
   if (!found) return;
-  const kept = document.createElementNS(SVG, "svg");
-  for (const side of ["width", "height"]) kept.setAttribute(side, "0");
-  kept.style.position = "absolute";
+  const holder = document.createElementNS(SVG, "svg");
+  for (const side of ["width", "height"]) holder.setAttribute(side, "0");
+  holder.style.position = "absolute";
   found.id = id;
-  kept.append(found);
-  copy.querySelector("body").append(kept);
+  holder.append(found);
+  copy.querySelector("body").append(holder);
 }
 
 /** All CSS rules of a page, with their images as data: URLs. */

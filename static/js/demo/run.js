@@ -16,9 +16,9 @@ function show(moment) {
   refuse(moment.refused ?? "");
   if (moment.say) page.querySelector("[data-run-say]").textContent = moment.say;
   page.querySelector("[data-run-step]").textContent = `${moment.taken} / ${moment.of}`;
-  const told = page.querySelector("[data-run-told]");
-  told.textContent = moment.told;
-  told.hidden = !moment.told;
+  const info = page.querySelector("[data-run-told]");
+  info.textContent = moment.told;
+  info.hidden = !moment.told;
   const next = page.querySelector("[data-run-next]");
   next.textContent = moment.next;
   next.parentElement.hidden = !moment.next;

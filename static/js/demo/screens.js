@@ -231,7 +231,7 @@ export class Screens {
     this.point();
   }
 
-  /** Show a ring where somebody presses, for the audience. */
+  /** Show a ring where a person presses, for the audience. */
   #ring(x, y) {
     if (!this.projected) return;
     const ring = document.createElement("i");

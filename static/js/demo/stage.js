@@ -13,14 +13,14 @@ import { StageStory } from "./stage_story.js";
 const EVERY_MS = 1_000;
 const SPEEDS = { 1: "1", 2: "5", 3: "20", 4: "60" }; // speeds by their keys
 const root = document.querySelector("[data-stage]");
-const said = root.querySelector("[data-said]");
+const messageLine = root.querySelector("[data-said]");
 const screens = new Screens(root);
 const more = document.querySelector(".stage-more");
 let speed = document.querySelector('[data-press="speed"] [aria-pressed="true"]')?.value ?? "";
 
 /** Show a sentence below the screens. */
 function say(words) {
-  if (said.textContent !== words) said.textContent = words;
+  if (messageLine.textContent !== words) messageLine.textContent = words;
 }
 
 function showClock(clock) {
@@ -39,7 +39,7 @@ function showQr(code) {
   figure.querySelector("path").setAttribute("d", code.path);
 }
 
-let lost = false; // whether the last poll brought no news of the stage
+let lost = false; // whether the last poll brought no update of the stage
 
 /** Say why an answer with this status brings nothing; 0 for no answer. */
 function refuse(status) {
@@ -74,7 +74,7 @@ const follower = new Poller("/demo/stage/newest.json", {
   failed: refuse,
 });
 follower.now();
-// somebody may have signed in at the desk, and the next poll may be half a minute away
+// the user may have signed in at the desk, and the next poll may be half a minute away
 screens.frame("desk").addEventListener("load", () => lost && follower.now());
 const story = new StageStory(root, screens, {
   say,
@@ -93,8 +93,8 @@ async function press(form, submitter) {
   try {
     const answer = await fetch(form.action, { method: "POST", body, credentials: "same-origin" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const told = page.querySelector("main [role=alert], main [role=status]");
-    const words = told ?? page.querySelector("h1"); // an error page has only a heading
+    const message = page.querySelector("main [role=alert], main [role=status]");
+    const words = message ?? page.querySelector("h1"); // an error page has only a heading
     say(words ? words.innerText.replace(/\s+/g, " ").trim() : root.dataset.saySilent);
     if (isDenied(answer.status)) denied(answer.status);
     done = new URL(answer.url).searchParams.get("said");

@@ -18,7 +18,7 @@ const BETWEEN_MS = 3_500; // time to read a sentence
 /**
  * The answer to a slow form: a Reset waits for the ride company, and for the rides of a new day.
  */
-async function asked(address, form) {
+async function postForm(address, form) {
   try {
     const answer = await fetch(address, {
       method: "POST",
@@ -52,8 +52,8 @@ export class StageStory {
     const on = (name, act) => this.#part(name).addEventListener("click", act);
     on("play", () => (this.stop ? this.hold() : this.play()));
     on("step", () => this.step());
-    on("skip", () => this.#turn("skip"));
-    on("drop", () => this.#turn("drop"));
+    on("skip", () => this.#sendAction("skip"));
+    on("drop", () => this.#sendAction("drop"));
     on("clear", () => this.#clear());
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -82,7 +82,7 @@ export class StageStory {
   }
 
   async play() {
-    const from = await this.#standing(() => this.play());
+    const from = await this.#currentRun(() => this.play());
     if (from) this.#play(from);
   }
 
@@ -96,7 +96,7 @@ export class StageStory {
   /** Take one step to its end: the clock leaps to what must be seen. */
   async step() {
     this.pause();
-    const from = await this.#standing(() => this.step());
+    const from = await this.#currentRun(() => this.step());
     if (from) this.#play(from, from.step);
   }
 
@@ -120,7 +120,7 @@ export class StageStory {
   }
 
   /** The current run; begins a new one if there is none, only once even if called repeatedly. */
-  async #standing(again) {
+  async #currentRun(again) {
     if (this.moment && !isOver(this.moment)) return this.moment;
     if (!this.#isFree(again)) return null;
     this.beginning ??= this.#begin();
@@ -134,7 +134,7 @@ export class StageStory {
     const id = this.#part("choose").value;
     this.say(this.root.dataset.sayBegins);
     const mine = (this.wanted = {});
-    const answer = await asked(`/demo/stories/${id}/start`, new FormData(this.form));
+    const answer = await postForm(`/demo/stories/${id}/start`, new FormData(this.form));
     if (this.wanted !== mine) return null;
     if (!answer.run) {
       this.#refuse(answer.message, answer.status);
@@ -166,7 +166,7 @@ export class StageStory {
   }
 
   /** Empty the desk's form if the hand has given up, and no person has typed into the form. */
-  async #tidy() {
+  async #emptyForm() {
     if (isLeftBehind(this.screens.page("desk"))) await this.screens.reload("desk", "/");
   }
 
@@ -189,7 +189,7 @@ export class StageStory {
       hands: (moment) => this.#hands(moment),
       between: only === null ? BETWEEN_MS : 0,
       onMoment: (moment) => this.#come(moment, only),
-      onTrouble: (words, status) => this.#trouble(words, status),
+      onTrouble: (words, status) => this.#showError(words, status),
     });
     this.stop = stop;
     this.#show();
@@ -212,7 +212,7 @@ export class StageStory {
       if (this.stop !== mine) return;
       this.done = moment.step; // the server does what the hand could not do
       this.refused = result.refused ?? "";
-      if (!result.refused && !(result.booked ?? result)) await this.#tidy();
+      if (!result.refused && !(result.booked ?? result)) await this.#emptyForm();
       moment.again_s = AFTER_HAND_S;
       return;
     }
@@ -230,13 +230,13 @@ export class StageStory {
     return { [screen]: "1" };
   }
 
-  /** Whether a step is still to be taken: the story may be paused, or ended by somebody else. */
+  /** Whether a step is still to be taken: the story may be paused, or ended by another person. */
   async #stands({ run, step }, mine) {
     const { ok, body } = await ask(`/demo/runs/${run}`, {});
     return ok && this.stop === mine && body.step === step && body.state === "todo";
   }
 
-  #trouble(words, status) {
+  #showError(words, status) {
     this.#refuse(words, status);
     if (!isFinal(status)) return;
     this.stop?.();
@@ -250,12 +250,12 @@ export class StageStory {
     else this.say(words || this.root.dataset.sayAway);
   }
 
-  async #turn(what) {
+  async #sendAction(what) {
     const { moment } = this;
     if (!moment) return;
     this.again = null;
     this.pause();
-    await this.#tidy();
+    await this.#emptyForm();
     const { csrf_token } = Object.fromEntries(new FormData(this.form));
     const sent = { csrf_token, step: moment.step };
     const answer = await askQuietly(`/demo/runs/${moment.run}/${what}`, sent);
@@ -281,7 +281,7 @@ export class StageStory {
     this.#part("clear").hidden = !this.again;
     this.#part("play").classList.toggle("is-playing", this.playing);
     this.#part("play-words").textContent = this.root.dataset[this.playing ? "sayPause" : "sayPlay"];
-    this.#told(runs ? moment.told : "");
+    this.#showInfo(runs ? moment.told : "");
     this.#waits(runs && this.playing ? moment.waits : "");
     this.#lines(moment?.lines ?? []);
     if (this.again) this.say(this.root.dataset.sayTyped);
@@ -301,8 +301,8 @@ export class StageStory {
     return say || next;
   }
 
-  /** What the desk was told that no ride shows, such as a price. */
-  #told(words) {
+  /** Show a fact for the desk that no ride shows, such as a price. */
+  #showInfo(words) {
     const line = this.#part("told");
     line.hidden = !words;
     line.textContent = words;

@@ -22,7 +22,7 @@ export function isFinal(status) {
   return FINAL.has(status);
 }
 
-/** Whether this status says that nobody is signed in (401), or no manager (403). */
+/** Whether this status says that no one is signed in (401), or no manager (403). */
 export function isDenied(status) {
   return status === 401 || status === 403;
 }
@@ -64,8 +64,8 @@ export function play(moment, how) {
     }
     await onMoment(next);
     if (stopped || isOver(next)) return;
-    const heard = next.next === next.say ? Math.min(between, SAME_MS) : between;
-    const wait = next.refused ? AFTER_ERROR_MS : next.again_s * 1000 || heard;
+    const pause = next.next === next.say ? Math.min(between, SAME_MS) : between;
+    const wait = next.refused ? AFTER_ERROR_MS : next.again_s * 1000 || pause;
     later(wait, next);
   }
 

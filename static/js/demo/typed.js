@@ -15,7 +15,7 @@ const ACTS = ["pointerdown", "keydown", "beforeinput"];
 /** From now on, record the fields into which a person types: scripts fill in fields too. */
 export function watch(page) {
   page.addEventListener("input", touch, true);
-  for (const act of ACTS) page.addEventListener(act, taken, true);
+  for (const act of ACTS) page.addEventListener(act, onAct, true);
 }
 
 function touch({ isTrusted, target }) {
@@ -23,7 +23,7 @@ function touch({ isTrusted, target }) {
 }
 
 /** A person does something: what the form contains until now counts as typed by the hand. */
-function taken({ isTrusted, currentTarget: page }) {
+function onAct({ isTrusted, currentTarget: page }) {
   if (!isTrusted || !handled.has(page)) return;
   noteForm(page);
   handled.delete(page);

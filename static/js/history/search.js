@@ -162,5 +162,5 @@ list.addEventListener("click", (event) => {
   if (line) location.assign(line.dataset.href);
 });
 form.addEventListener("submit", (event) => !field.value.trim() && event.preventDefault());
-// somebody may have typed while the script was loading
+// the user may have typed while the script was loading
 if (document.activeElement === field && field.value !== field.defaultValue) typed();

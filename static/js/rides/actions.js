@@ -67,13 +67,13 @@ export class ActionPanels {
         .filter((action) => was.get(action.name) === signature(action))
         .map((action) => action.name),
     );
-    const kept = new Map([...section.children].map((panel) => [panel.dataset.action, panel]));
+    const current = new Map([...section.children].map((panel) => [panel.dataset.action, panel]));
     const focused = section.contains(document.activeElement);
     const panels = [...fresh.children].map((panel) => {
       const name = panel.dataset.action;
-      if (!stays.has(name) || !kept.has(name)) return document.adoptNode(panel);
-      kept.get(name).hidden = panel.hidden; // the kept panel may have been switched off
-      return kept.get(name);
+      if (!stays.has(name) || !current.has(name)) return document.adoptNode(panel);
+      current.get(name).hidden = panel.hidden; // the current panel may have been switched off
+      return current.get(name);
     });
     place(panels, section);
     section.hidden = panels.length === 0;

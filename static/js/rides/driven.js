@@ -26,19 +26,19 @@ export class Driven {
     this.map = map;
   }
 
-  /** Positions were missed: a straight line would show a way that nobody drove. */
+  /** Positions were missed: a straight line would show a path that no one drove. */
   gap() {
     this.known = false;
   }
 
-  /** Take a snapshot, whose position is the latest point; `moves`: whether the cab glides to it. */
-  take({ position, cab, booking_status: status }, moves) {
+  /** Take a snapshot, whose position is the latest point; `glides`: whether the cab moves to it. */
+  take({ position, cab, booking_status: status }, glides) {
     const plate = cab?.plate ?? "";
     if (plate !== this.plate) this.gap(); // another cab has another path
     this.plate = plate;
     if (!this.map || !status) return;
     if (!this.known || this.points.length > MOST) this.#ask();
-    this.glides = moves && !this.map.jumps;
+    this.glides = glides && !this.map.jumps;
     this.newest = position ? [position.lat, position.lng] : null;
     if (this.newest) this.#add(this.newest);
     this.#draw();

@@ -47,8 +47,8 @@ export class DropForm {
     const list = this.form.querySelector("[role=listbox]");
     this.list = new Combobox(this.input, list, {
       find: (words) => this.#find(words),
-      chosen: (place) => this.#put(place),
-      typed: () => this.#put(null),
+      chosen: (place) => this.#setPlace(place),
+      typed: () => this.#setPlace(null),
       announce: () => list.scrollIntoView({ block: "nearest" }),
       quick: (words) =>
         /^[1-9]$/.test(words) ? this.favourites.find(({ slot }) => slot === Number(words)) : null,
@@ -79,11 +79,11 @@ export class DropForm {
     const words = `${this.form.dataset.pinned} (${lat.toFixed(5)}, ${lng.toFixed(5)})`;
     this.list.close();
     this.input.value = words;
-    this.#put({ lat, lng, name: words });
+    this.#setPlace({ lat, lng, name: words });
   }
 
   /** Set a place, or none while the user types: then price and error are removed. */
-  #put(place) {
+  #setPlace(place) {
     const { lat, lng } = this.form.elements;
     lat.value = place?.lat ?? "";
     lng.value = place?.lng ?? "";
@@ -117,7 +117,7 @@ export class DropForm {
   #undo() {
     this.form.reset();
     this.list.close();
-    this.#put(null);
+    this.#setPlace(null);
     const drop = this.current();
     if (drop) this.map?.pin("drop", drop.lat, drop.lng, drop.name);
   }

@@ -9,7 +9,7 @@ import { setText } from "../shared/slots.js";
 const MASK = "••••";
 let hiding = null;
 // the press whose code was requested: a code that comes after a change of status is dropped
-let asked = null;
+let pending = null;
 
 export function watchCode(root) {
   const form = root.querySelector("[data-code]");
@@ -17,14 +17,14 @@ export function watchCode(root) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (hiding) hideCode(root);
-    else if (!asked) reveal(root, form);
+    else if (!pending) reveal(root, form);
   });
 }
 
 /** Mask the code: its time is over, or the ride has a new status. */
 export function hideCode(root) {
   clearTimeout(hiding);
-  hiding = asked = null;
+  hiding = pending = null;
   const form = root.querySelector("[data-code]");
   show(root, "", form.dataset.show_label);
 }
@@ -40,7 +40,7 @@ function show(root, code, label) {
 
 async function reveal(root, form) {
   const token = document.querySelector('meta[name="csrf-token"]').content;
-  const mine = (asked = {});
+  const mine = (pending = {});
   const line = root.querySelector("[data-key-said]");
   setText(line, "");
   try {
@@ -52,12 +52,12 @@ async function reveal(root, form) {
     });
     if (!answer.ok) throw new Error(String(answer.status));
     const { code, seconds } = await answer.json();
-    if (mine !== asked) return; // the user has left the ride, or it has a new status
-    asked = null;
+    if (mine !== pending) return; // the user has left the ride, or it has a new status
+    pending = null;
     show(root, code, form.querySelector("[data-code-button]").dataset.hide);
     hiding = setTimeout(() => hideCode(root), seconds * 1000);
   } catch {
-    if (mine !== asked) return;
+    if (mine !== pending) return;
     hideCode(root);
     setText(line, form.dataset.failed);
   }

@@ -81,10 +81,10 @@ export class RideMap {
 
   /**
    * Draw a pin. There is one `pickup` and one `drop` (a second call moves it), and any number of
-   * `stop-pickup` and `stop-drop`. `label` is its accessible name. With `moved(lat, lng)` the user
+   * `stop-pickup` and `stop-drop`. `label` is its accessible name. With `onMove(lat, lng)` the user
    * can drag the pin.
    */
-  pin(kind, lat, lng, label = "", moved = null) {
+  pin(kind, lat, lng, label = "", onMove = null) {
     if (kind.startsWith("stop-")) return this.#stop(kind, lat, lng, label);
     const old = this.pins.get(kind);
     if (old) {
@@ -93,14 +93,14 @@ export class RideMap {
       return { remove: () => this.unpin(kind) };
     }
     const marker = this.#marker(lat, lng, pinDrawing(kind), PIN_SIZE, PIN_SIZE - 1.5, {
-      draggable: Boolean(moved),
+      draggable: Boolean(onMove),
       keyboard: false,
       zIndexOffset: 400,
     });
-    if (moved) {
+    if (onMove) {
       marker.on("dragend", () => {
         const position = marker.getLatLng().wrap();
-        moved(position.lat, position.lng);
+        onMove(position.lat, position.lng);
       });
     }
     name(marker.getElement(), label);
@@ -214,8 +214,8 @@ export class RideMap {
     if (!points.every((point) => this.shows(...point))) return false;
     if (this.map.getZoom() >= FIT.maxZoom) return true;
     const whole = this.map.getSize();
-    const spots = points.map((point) => this.map.latLngToContainerPoint(point));
-    const part = L.bounds(spots).getSize();
+    const pixels = points.map((point) => this.map.latLngToContainerPoint(point));
+    const part = L.bounds(pixels).getSize();
     return Math.max(part.x / whole.x, part.y / whole.y) >= LEAST_SHARE;
   }
 

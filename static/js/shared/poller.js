@@ -9,7 +9,7 @@ import { released } from "./press.js";
 const BACKOFF_MAX_MS = 30_000;
 const ANSWER_WITHIN_MS = 8_000;
 const DEFAULT_MS = 4_000;
-const ASKED_MAX_MS = 120_000; // a longer Retry-After would look like a standstill
+const RETRY_MAX_MS = 120_000; // a longer Retry-After would look like a standstill
 // longest wait of a page that must follow quickly (a demo whose clock leaps); 0: no limit
 const WITHIN_MS = Number(document.body.dataset.pollWithin ?? 0);
 
@@ -111,9 +111,9 @@ export class Poller {
     if (round !== this.round) return this.waitMs;
     this.errors += 1;
     if (this.failed(status) === "stop") return null;
-    const asked = Number(answer?.headers.get("Retry-After")) * 1000;
+    const retryMs = Number(answer?.headers.get("Retry-After")) * 1000;
     const grown = Math.min(this.waitMs * 2 ** this.errors, BACKOFF_MAX_MS);
-    return Math.max(Math.min(asked || 0, ASKED_MAX_MS), grown * (0.75 + Math.random() / 2));
+    return Math.max(Math.min(retryMs || 0, RETRY_MAX_MS), grown * (0.75 + Math.random() / 2));
   }
 }
 

@@ -56,9 +56,9 @@ export class RideSlots {
   }
 
   #tone(card, tone) {
-    const kept = [...card.classList].find((name) => name.startsWith("tone-"));
-    if (kept === `tone-${tone}`) return;
-    if (kept) card.classList.remove(kept);
+    const current = [...card.classList].find((name) => name.startsWith("tone-"));
+    if (current === `tone-${tone}`) return;
+    if (current) card.classList.remove(current);
     card.classList.add(`tone-${tone}`);
     card.classList.add("is-pulse");
     setTimeout(() => card.classList.remove("is-pulse"), PULSE_MS);

@@ -15,7 +15,7 @@ const unknownText = document.querySelector("[data-unknown-text]");
 const kiosk = document.querySelector("[data-kiosk-asks]");
 const stopped = document.querySelector("[data-stopped-band]");
 const restored = document.querySelector("[data-restored-band]");
-const held = document.querySelector("[data-clock-held-band]"); // only in a demo
+const clockHeld = document.querySelector("[data-clock-held-band]"); // only in a demo
 const silent = document.querySelector("[data-silent-band]");
 const offline = document.querySelector("[data-offline-band]");
 const search = document.querySelector("[data-search]");
@@ -33,7 +33,7 @@ export function showBar(facts) {
   showBand(restored, facts.restored);
   // the link to the orders on which staff have to decide
   if (restored) restored.querySelector("a").hidden = !facts.decide;
-  showBand(held, facts.held);
+  showBand(clockHeld, facts.held);
   showBand(stopped, facts.stopped);
   showBand(silent, facts.silent);
 }

@@ -165,8 +165,8 @@ class DeskForm {
   #wrong() {
     const marked = ".field-error:not([hidden]) span";
     const why = this.body.querySelector("#booking-wrong") && this.body.querySelector(marked);
-    const said = why ?? this.body.querySelector(`[role=alert] .alert-title, ${marked}`);
-    return said?.textContent.trim() ?? "";
+    const message = why ?? this.body.querySelector(`[role=alert] .alert-title, ${marked}`);
+    return message?.textContent.trim() ?? "";
   }
 
   #lost() {
@@ -199,12 +199,12 @@ class DeskForm {
     let text = this.texts[name];
     if (n > 1) text = counted(JSON.parse(this.texts[`${name}Group`]), n);
     if (what === "series") text = this.texts.sayPlannedSeries.replace("{n}", n);
-    const said = text.replace("{guest}", () => guest);
-    return back ? this.texts.sayAndBack.replace("{said}", () => said) : said;
+    const sentence = text.replace("{guest}", () => guest);
+    return back ? this.texts.sayAndBack.replace("{said}", () => sentence) : sentence;
   }
 
   /**
-   * After news of the list, remove words about waiting orders that are now booked, refused or
+   * After an update of the list, remove words about waiting orders that are now booked, refused or
    * unknown.
    */
   #follow(rows) {

@@ -8,7 +8,7 @@ from ridedash.__about__ import __version__
 from ridedash.cli.doctor import print_report
 from ridedash.cli.doctor_stores import Finding, database
 from ridedash.config import is_loopback
-from ridedash.rides.kiosk_health import can, is_heard, is_old, is_wrong, skew_s
+from ridedash.rides.kiosk_health import can, is_alive, is_old, is_wrong, skew_s
 from ridedash.services import Services
 from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import Kiosk, KioskKind
@@ -62,7 +62,7 @@ def _missing(row: Kiosk, now: datetime) -> Iterator[str]:
         return
     if row.out_of_order:
         yield "out of order"
-    if not is_heard(row, now):
+    if not is_alive(row, now):
         yield f"silent since {row.seen_at:%Y-%m-%d %H:%M} UTC" if row.seen_at else "never heard"
     if is_old(row):
         yield f"shows release {row.release}, this is {__version__}"

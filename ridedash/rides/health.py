@@ -45,11 +45,11 @@ def absent_hosts(s: Session, now: datetime) -> dict[str, datetime]:
 
     Only machines that were heard within the last day: older heartbeats are deleted.
     """
-    heard: dict[str, datetime] = {}
+    last_seen: dict[str, datetime] = {}
     for row in s.execute(select(Heartbeat.worker, Heartbeat.beat_at).order_by(Heartbeat.beat_at)):
         if row.worker != ENDED:
-            heard[row.worker.rsplit(":", 2)[0]] = row.beat_at
-    return {host: at for host, at in heard.items() if host != this_host() and now - at > ALIVE}
+            last_seen[row.worker.rsplit(":", 2)[0]] = row.beat_at
+    return {host: at for host, at in last_seen.items() if host != this_host() and now - at > ALIVE}
 
 
 def write_heartbeat(

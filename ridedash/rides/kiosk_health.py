@@ -1,7 +1,7 @@
-"""The health of a device, from its last beat. Pure.
+"""The health of a device, from its last heartbeat. Pure.
 
-A beat is a report that a device's page sends every few seconds. Among other things it contains the
-languages for which the browser has local voices and fonts, and the time of its clock.
+A heartbeat is a report that a device's page sends every few seconds. Among other things it contains
+the languages for which the browser has local voices and fonts, and the time of its clock.
 """
 
 from collections.abc import Mapping
@@ -15,24 +15,24 @@ from ridedash.store.models.kiosks import Kiosk
 SKEW_S: Final = 30  # by how much a device's clock may be wrong
 
 
-def is_heard(row: Kiosk, now: datetime) -> bool:
-    """Whether a paired device was heard within the last minute."""
+def is_alive(row: Kiosk, now: datetime) -> bool:
+    """Whether a paired device has sent a heartbeat within the last minute."""
     return row.seen_at is not None and now - row.seen_at <= ALIVE
 
 
 def can(row: Kiosk, what: str, code: str) -> bool | None:
-    """Whether a device has `voices` or `fonts` for a language; None when it has not said.
+    """Whether a device has `voices` or `fonts` for a language; None when it has not reported it.
 
     For voices it reports only the first part of the tag, "zh", by which it also chooses a voice
     (static/js/kiosk/speech.js); for fonts it reports the full tags of our languages, "zh-Hans".
     """
-    said = tags_of(row.health, what)
-    if said is None:
+    tags = tags_of(row.health, what)
+    if tags is None:
         return None
     tag = code.replace("_", "-").lower()
     if what == "voices":
-        return _first_part(tag) in map(_first_part, said)
-    return tag in said or tag in map(_first_part, said)
+        return _first_part(tag) in map(_first_part, tags)
+    return tag in tags or tag in map(_first_part, tags)
 
 
 def _first_part(tag: str) -> str:
@@ -40,7 +40,7 @@ def _first_part(tag: str) -> str:
 
 
 def tags_of(health: Mapping[str, Any], what: str) -> set[str] | None:
-    """The language tags under the name `what` in a beat, in lower case; None without a list."""
+    """The language tags under the name `what` in a heartbeat, in lower case; None if no list."""
     tags = health.get(what)
     if not isinstance(tags, list):
         return None
@@ -48,9 +48,9 @@ def tags_of(health: Mapping[str, Any], what: str) -> set[str] | None:
 
 
 def skew_s(row: Kiosk) -> float | None:
-    """By how many seconds a device's clock is ahead of ours; None when it has not said."""
-    said = row.health.get("skew_s")
-    return float(said) if isinstance(said, int | float) else None
+    """By how many seconds a device's clock is ahead of ours; None when it has not reported it."""
+    seconds = row.health.get("skew_s")
+    return float(seconds) if isinstance(seconds, int | float) else None
 
 
 def is_wrong(skew: float | None) -> bool:
@@ -59,7 +59,7 @@ def is_wrong(skew: float | None) -> bool:
 
 
 def is_old(row: Kiosk) -> bool:
-    """Whether a device shows a page of another version than ours; False while it has not said."""
+    """Whether a device shows a page of another version than ours; False while that is unknown."""
     if not row.release:
         return False
     version, _dash, _build = row.release.partition("-")

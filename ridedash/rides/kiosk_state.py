@@ -17,7 +17,7 @@ GRACE: Final = timedelta(minutes=5)  # a guest who stood there at closing time m
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
-class Trouble(StrEnum):
+class Problem(StrEnum):
     """Why no kiosk can book now."""
 
     NONE = ""
@@ -26,12 +26,12 @@ class Trouble(StrEnum):
     DATABASE = "database"  # the database takes no writes; found only by trying
 
 
-def trouble(s: Session, now: datetime) -> Trouble:
-    """The problem that keeps all kiosks from booking now; Trouble.NONE without one."""
+def current_problem(s: Session, now: datetime) -> Problem:
+    """The problem that keeps all kiosks from booking now; Problem.NONE without one."""
     wrong = alarms(s, now)
     if wrong.silent_since is not None or wrong.key_refused_since is not None:
-        return Trouble.SERVICE
-    return Trouble.NONE if can_send(s, now) else Trouble.WORKER
+        return Problem.SERVICE
+    return Problem.NONE if can_send(s, now) else Problem.WORKER
 
 
 def is_open(kiosk: Kiosk, local: datetime) -> bool:

@@ -21,7 +21,7 @@ from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.kiosk_desk import KioskCounts, kiosk_counts
 
 T = TypeVar("T")
-BEAT_S: Final = 20  # a kiosk sends a beat this often
+HEARTBEAT_S: Final = 20  # a kiosk sends a heartbeat this often
 DEADLINE_S: Final = 3.0  # shorter than the timeout of load balancers, five seconds or more
 CHECKS: Final = ("database", "migrations", "worker", "sending")
 
@@ -145,7 +145,7 @@ def kiosk_gauges(found: KioskCounts) -> Iterator[GaugeReading]:
     yield _one(
         "ridedash_kiosk_beats_missed",
         "Beats that the kiosk which is silent for longest has missed",
-        found.silent_s // BEAT_S,
+        found.silent_s // HEARTBEAT_S,
     )
 
 

@@ -186,8 +186,8 @@ def _tickets(s: Session, property_id: int, number: int, now: datetime) -> list[T
 
 def _hashed(key: str, order_id: int, pin: str) -> str:
     """The keyed hash of a PIN, as it is stored: without the key, trying all PINs is useless."""
-    said = f"ticket|{order_id}|{pin}".encode("utf-8", "replace")
-    return hmac.new(key.encode(), said, hashlib.sha256).hexdigest()
+    message = f"ticket|{order_id}|{pin}".encode("utf-8", "replace")
+    return hmac.new(key.encode(), message, hashlib.sha256).hexdigest()
 
 
 def _lock_day(s: Session, property_id: int, day: str) -> None:
@@ -197,6 +197,6 @@ def _lock_day(s: Session, property_id: int, day: str) -> None:
     """
     if s.get_bind().dialect.name != "postgresql":
         return
-    said = hashlib.sha256(f"ticket|{property_id}|{day}".encode()).digest()
-    key = int.from_bytes(said[:8], "big", signed=True)
+    digest = hashlib.sha256(f"ticket|{property_id}|{day}".encode()).digest()
+    key = int.from_bytes(digest[:8], "big", signed=True)
     s.connection().execute(select(func.pg_advisory_xact_lock(key)))

@@ -280,7 +280,7 @@ class Worker:
                     self.runtime.clock_ahead_s(),
                 ),
                 ready=self.journal.ready(),
-                also_write=self.watch.beat,
+                also_write=self.watch.raise_watermark,
             )
             with contextlib.suppress(OSError):  # a failure shows in `ready`
                 self.journal.sent.flush()

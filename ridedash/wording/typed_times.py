@@ -28,9 +28,9 @@ def why_not(
             next=f"{error.after:%H:%M}",
         )
     clock = _clock(error.at, now, tz) if error.at else ""
-    facts = {**examples(words), "said": error.said, "clock": clock}
+    facts = {**examples(words), "said": error.part, "clock": clock}
     if error.why is Why.SPAN_OR_CLOCK:
-        facts["span"] = _("in %(h)d h", h=int(error.said))
+        facts["span"] = _("in %(h)d h", h=int(error.part))
     return str(_MESSAGES[error.why]) % isolated(facts)
 
 

@@ -19,11 +19,11 @@ def device(**health: Any) -> Kiosk:
 
 def test_a_device_is_heard_within_a_minute() -> None:
     row = device()
-    assert kiosk_health.is_heard(row, NOON) is False
+    assert kiosk_health.is_alive(row, NOON) is False
     row.seen_at = NOON - MINUTE
-    assert kiosk_health.is_heard(row, NOON) is True
+    assert kiosk_health.is_alive(row, NOON) is True
     row.seen_at -= timedelta(milliseconds=1)
-    assert kiosk_health.is_heard(row, NOON) is False
+    assert kiosk_health.is_alive(row, NOON) is False
 
 
 @pytest.mark.parametrize(

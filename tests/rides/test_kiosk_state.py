@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ridedash.rides.health import Alarms, write_heartbeat
-from ridedash.rides.kiosk_state import Trouble, is_open, takes_orders, trouble
+from ridedash.rides.kiosk_state import Problem, current_problem, is_open, takes_orders
 from ridedash.store.models.kiosks import Kiosk
 from tests.rides.desk_world import World
 
@@ -49,19 +49,19 @@ def test_a_night_begins_on_its_own_day(world: World) -> None:
 
 
 def test_silence_a_refused_key_or_a_stopped_worker_is_trouble_for_every_kiosk(world: World) -> None:
-    def now() -> Trouble:
+    def now() -> Problem:
         with world.db.read() as s:
-            return trouble(s, world.clock())
+            return current_problem(s, world.clock())
 
-    assert now() is Trouble.WORKER
+    assert now() is Problem.WORKER
     write_heartbeat(world.db, "w", world.clock())
-    assert now() is Trouble.NONE
+    assert now() is Problem.NONE
     write_heartbeat(world.db, "w", world.clock(), Alarms(world.clock()))
-    assert now() is Trouble.SERVICE
+    assert now() is Problem.SERVICE
     write_heartbeat(world.db, "w", world.clock(), Alarms(key_refused_since=world.clock()))
-    assert now() is Trouble.SERVICE
+    assert now() is Problem.SERVICE
     world.clock.go(3600)
-    assert now() is Trouble.WORKER
+    assert now() is Problem.WORKER
 
 
 @pytest.mark.parametrize(

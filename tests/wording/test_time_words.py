@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from flask import Flask
 
-from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, TimeWords, folded
+from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, TimeWords, normalised_words
 from ridedash.rides.orders.typed_time import NotATime, Why, read_time
 from ridedash.views.booking.pickup_times import quick_times
 from ridedash.views.web.formatting import weekday_time, zone
@@ -110,13 +110,13 @@ def test_weekdays_and_months_are_understood_in_short_in_full_and_in_english(code
     assert sum(tag == TWO_THINGS for tag in tags.values()) <= 2, tags
     for number, names in enumerate(words.weekdays):
         for name in names:
-            if tags[folded(name)] != TWO_THINGS:
+            if tags[normalised_words(name)] != TWO_THINGS:
                 found = read_time(f"{name} 17", NOW, KOLKATA, words).at.astimezone(KOLKATA)
                 assert found.weekday() == number, name
     for number, names in enumerate(words.months):
-        assert any(tags[folded(name)] != TWO_THINGS for name in names), names
+        assert any(tags[normalised_words(name)] != TWO_THINGS for name in names), names
         for name in names:
-            if tags[folded(name)] != TWO_THINGS:
+            if tags[normalised_words(name)] != TWO_THINGS:
                 text = f"28 {name} 17" if number > 9 else f"28 {name} 2027 17"
                 assert read_time(text, NOW, KOLKATA, words).at.month == number + 1, name
     assert at("tomorrow 0615", words) == at("tue 6:15", words) == f"{TUESDAY} 06:15"

@@ -53,7 +53,7 @@ class Accepted:
 def release(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """Let a held ride be ordered as planned. False when it is not held any more."""
     with db.write() as s:
-        order = _held(s, order_id, staff_id)
+        order = _held_order(s, order_id, staff_id)
         if order is None:
             return False
         _set_free(s, order, clock(), by_staff(staff_id))
@@ -66,7 +66,7 @@ def ordered_already(db: Database, clock: Clock, order_id: int, staff_id: int) ->
     False when it is not held any more.
     """
     with db.write() as s:
-        order = _held(s, order_id, staff_id)
+        order = _held_order(s, order_id, staff_id)
         if order is None:
             return False
         doubt(s, order, order.due_at, clock(), by_staff(staff_id))
@@ -105,7 +105,7 @@ def compare(db: Database, clock: Clock, journal: SentJournal) -> None:
     watch = RestoreWatch(db, clock, journal)
     for _ in range(2):  # again, if the first comparison notices a restore
         with db.write() as s:
-            watch.beat(s)
+            watch.raise_watermark(s)
         watch.look()
 
 
@@ -159,7 +159,7 @@ def dealt_with(db: Database, clock: Clock, reference: str, staff_id: int) -> boo
         return True
 
 
-def _held(s: Session, order_id: int, staff_id: int) -> Order | None:
+def _held_order(s: Session, order_id: int, staff_id: int) -> Order | None:
     order = order_of_staff(s, order_id, staff_id, (OrderState.SCHEDULED, OrderState.WAITING))
     return None if order is None or order.held_at is None else order
 

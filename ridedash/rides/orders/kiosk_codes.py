@@ -127,5 +127,5 @@ def _unused(s: Session, key: str, property_id: int, now: datetime) -> str:
 
 def _hashed(key: str, property_id: int, code: str) -> str:
     """The keyed hash of a code, which is stored: without the key, trying all codes is useless."""
-    said = f"kiosk code|{property_id}|{code}".encode()
-    return hmac.new(key.encode(), said, hashlib.sha256).hexdigest()
+    message = f"kiosk code|{property_id}|{code}".encode()
+    return hmac.new(key.encode(), message, hashlib.sha256).hexdigest()

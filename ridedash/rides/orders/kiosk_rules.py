@@ -86,7 +86,7 @@ class Guesswork:
     room: str | None = None
 
     @property
-    def folded(self) -> str:
+    def key(self) -> str:
         """The room number, else the name, in the form in which limits compare it."""
         return normalised(self.room or self.name)
 
@@ -159,7 +159,7 @@ def check_limits(s: Session, kiosk: Kiosk, guest: Guesswork, now: datetime) -> N
         .outerjoin(Ride, Ride.order_id == Order.id)
         .where(mine, *_without_passenger(now))
     ).all()
-    if any(Guesswork(name, room).folded == guest.folded for name, room in live):
+    if any(Guesswork(name, room).key == guest.key for name, room in live):
         raise KioskRefused(Why.SAME_GUEST)
     if len(live) >= MOST_LIVE:
         raise KioskRefused(Why.LIVE)

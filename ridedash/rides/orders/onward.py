@@ -48,7 +48,7 @@ class NoCarLater(RequestRefused):
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PriceRequest:
     """A price that is requested from the service: a car for a trip, with an account's token."""
 
     trip: Trip
@@ -57,7 +57,7 @@ class _Asked:
 
 
 # the answers to these requests; None: the car is not offered for the trip
-Listed = Mapping[_Asked, Product | None]
+Listed = Mapping[_PriceRequest, Product | None]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class _Onward:
         """Whether the rides need new prices, because the trip or the car changes."""
         return bool({"trip", "category"} & set(self.changed))
 
-    def asked_of(self, s: Session, order: Order) -> _Asked:
+    def price_request(self, s: Session, order: Order) -> _PriceRequest:
         """The price request for a later ride, with the car and trip that it will have."""
         trip, category, account_id = self.trip, self.category, order.account_id
         if "trip" not in self.changed:
@@ -89,7 +89,7 @@ class _Onward:
             category = order.category
         if "account" in self.changed:
             account_id = self.request.account_id
-        return _Asked(trip, category, account_id)
+        return _PriceRequest(trip, category, account_id)
 
 
 def change_onward(runtime: Runtime, wanted: Change) -> int:
@@ -127,17 +127,17 @@ def _listed(runtime: Runtime, wanted: Change) -> Listed:
         if not onward.is_priced:
             return {}
         later = [each for each in _planned_from(s, shown) if each.id != shown.id]
-        asked = {onward.asked_of(s, each) for each in later}
-    return {each: _product(runtime, each) for each in asked}
+        requests = {onward.price_request(s, each) for each in later}
+    return {each: _product(runtime, each) for each in requests}
 
 
-def _product(runtime: Runtime, asked: _Asked) -> Product | None:
+def _product(runtime: Runtime, wanted: _PriceRequest) -> Product | None:
     """A car as it is offered for a trip now; None when it is not. Raises RequestRefused."""
-    trip, category = asked.trip, asked.category
+    trip, category = wanted.trip, wanted.category
     try:
         listed = call_with_token(
             runtime.tokens,
-            asked.account_id,
+            wanted.account_id,
             lambda token: runtime.client.products(trip.pickup, trip.drop, category, token),
         )
     except (ServiceError, NeedsReconnect, NoRefreshNow) as error:
@@ -181,17 +181,17 @@ def _own_offer(s: Session, order: Order, onward: _Onward, listed: Listed, now: d
 
     Raises NoCarLater and RequestRefused; Overtaken when the rides have changed since `listed`.
     """
-    asked = onward.asked_of(s, order)
-    if asked not in listed:
+    wanted = onward.price_request(s, order)
+    if wanted not in listed:
         raise Overtaken(f"order {order.id}")
-    product = listed[asked]
+    product = listed[wanted]
     if product is None:
         old = s.get_one(Offer, order.offer_id)
         raise NoCarLater(order.pickup_at or order.due_at, old.display_name)
     if product.kind is Kind.SHARE and not seat_prices(product):
         raise RequestRefused("later_price", "no price for a shared ride")
-    owner = OfferOwner(order.property_id, onward.request.actor, asked.account_id)
-    return add_offer(s, owner, asked.trip, offered(product), now).id
+    owner = OfferOwner(order.property_id, onward.request.actor, wanted.account_id)
+    return add_offer(s, owner, wanted.trip, offered(product), now).id
 
 
 def withdraw_onward(

@@ -18,7 +18,7 @@ from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.sent_journal import (
-    KEPT_OF_OUTCOME,
+    OUTCOME_FIELDS,
     Last,
     Mark,
     Sent,
@@ -60,12 +60,12 @@ class RestoreWatch:
         self.db, self.clock, self.journal = db, clock, journal
         self.database = ""  # the database's identity; "" before its first property
         self._mark: Mark | None = None  # the latest state in which the database was seen
-        self._beaten: Mark | None = None  # the state that the heartbeat is about to commit
+        self._uncommitted: Mark | None = None  # the state that the heartbeat is about to commit
         # the epoch of a database that a heartbeat found to be older than the state seen before
         self._older_in: int | None = None
         # the latest moment that the database knew of at the last heartbeat
         self._found_at: datetime | None = None
-        self._asked = 0  # how often a comparison was requested
+        self._requests = 0  # how often a comparison was requested
         # `_state` at the start of the last comparison
         self._settled: tuple[int, int, int] | None = None
         self._compared_at: datetime | None = None
@@ -87,20 +87,20 @@ class RestoreWatch:
     @property
     def _state(self) -> tuple[int, int, int]:
         """The values that, when they change, make a comparison invalid."""
-        return self.epoch, self._asked, self.db.lost_connections
+        return self.epoch, self._requests, self.db.lost_connections
 
-    def beat(self, s: Session) -> None:
+    def raise_watermark(self, s: Session) -> None:
         """Raise the watermark in the transaction of a heartbeat, unless the database went back."""
-        self._beaten, now = None, self.clock()
+        self._uncommitted, now = None, self.clock()
         self.database = restores.identity(s)
         row = restores.watermark(s)
         self._found_at = restores.last_known_moment(s)
-        seen = self._seen()
+        seen = self._last_state()
         if seen is not None and (row.epoch, row.beats) < (seen.epoch, seen.beats):
             self._older_in = row.epoch
             return
         row.beats, row.beat_at = row.beats + 1, now
-        self._beaten = Mark(row.epoch, row.beats, now, self.database)
+        self._uncommitted = Mark(row.epoch, row.beats, now, self.database)
 
     def look(self) -> int:
         """Detect a restore after a heartbeat was committed, and compare.
@@ -108,7 +108,7 @@ class RestoreWatch:
         Returns how many rows changed. For the thread of the heartbeat only.
         """
         changed = 0
-        self._beat_is_committed()
+        self._confirm_heartbeat()
         if self._older_in is not None:
             changed += self._notice(self._older_in)
         if self._mark is not None and (not self.settled or self._is_time()):
@@ -125,7 +125,7 @@ class RestoreWatch:
 
     def compare_again(self) -> None:
         """Send nothing more until the database was compared with all journals once more."""
-        self._asked += 1
+        self._requests += 1
 
     def is_as_seen(self) -> ColumnElement[bool]:
         """A condition for claims: the database has not gone back since the last heartbeat."""
@@ -139,17 +139,17 @@ class RestoreWatch:
         here = select(Watermark.id).where(self.is_as_seen())
         return self.settled and s.scalars(here).first() is not None
 
-    def _seen(self) -> Mark | None:
+    def _last_state(self) -> Mark | None:
         """The latest state in which this database was seen by this worker, or on this machine."""
         if self._mark is not None and self._mark.database == self.database:
             return self._mark
         # a database without a property has sent nothing, and can't be told from others
         return self.journal.mark(self.database) if self.database else None
 
-    def _beat_is_committed(self) -> None:
-        if self._beaten is None:
+    def _confirm_heartbeat(self) -> None:
+        if self._uncommitted is None:
             return
-        self._mark, self._beaten = self._beaten, None
+        self._mark, self._uncommitted = self._uncommitted, None
         if not self._mark.database:
             return
         try:
@@ -167,13 +167,13 @@ class RestoreWatch:
         `reached`: an epoch that the database had reached at least. Nothing is recorded when another
         worker has recorded this restore already.
         """
-        seen = self._seen() or Mark(epoch, 0, self.clock(), self.database)
+        seen = self._last_state() or Mark(epoch, 0, self.clock(), self.database)
         seen = seen._replace(epoch=max(seen.epoch, reached))
         held = note_restore(self.db, self.clock, seen, WORKER, self._found_at, epoch)
         self._older_in = None
         with self.db.write() as s:
-            self.beat(s)
-        self._beat_is_committed()
+            self.raise_watermark(s)
+        self._confirm_heartbeat()
         return held or 0
 
     def _compare(self, epoch: int) -> int:
@@ -182,9 +182,9 @@ class RestoreWatch:
         since = None
         if self._settled is not None and self._settled[:2] == state[:2] and self._compared_at:
             since = min(self._compared_at, began) - OVERLAP
-        changed, news = catch_up(self.db, self.clock, self.journal, since)
-        if news is not None:  # a restore by a few seconds, which the watermark could not show
-            return changed + self._notice(epoch, news)
+        changed, newer = catch_up(self.db, self.clock, self.journal, since)
+        if newer is not None:  # a restore by a few seconds, which the watermark could not show
+            return changed + self._notice(epoch, newer)
         self._settled, self._compared_at = state, began
         return changed
 
@@ -254,14 +254,14 @@ def catch_up(
     with db.read() as s:
         database, epoch = restores.identity(s), restores.epoch(s)
         ours = [each for each in entries if each.database == database]
-        news = [each.epoch for each in ours if each.epoch >= epoch and _lacks(s, each)]
+        newer = [each.epoch for each in ours if each.epoch >= epoch and _lacks(s, each)]
     changed = 0
     for entry in entries:
         if entry.reference in behind:
             changed += _catch_up_one(db, clock(), entry)
     for some in _chunks(each for each in ours if each.reference in lost):
         changed += _list_lost(db, clock(), some)
-    return changed, max(news, default=None)
+    return changed, max(newer, default=None)
 
 
 def unknown_sends(db: Database, journal: SentJournal) -> tuple[bool, int]:
@@ -396,5 +396,5 @@ def may_exist(outcome: dict[str, Any] | None) -> bool:
 
 def outcome_of(facts: dict[str, Any]) -> Outcome:
     """The outcome in a record of a journal. This outcome permits no second attempt."""
-    known = {name: value for name, value in facts.items() if name in KEPT_OF_OUTCOME}
+    known = {name: value for name, value in facts.items() if name in OUTCOME_FIELDS}
     return Outcome(**{**known, "state": OrderState(facts["state"])})

@@ -29,7 +29,7 @@ EVEN_S: Final = 3000.0
 STEP_S: Final = 60.0  # by how much the clock may deviate from the monotonic clock in that time
 MARK: Final = 512  # bytes of each of the two copies of a mark
 # fields of an outcome that prove or identify a booking, without the service's words and evidence
-KEPT_OF_OUTCOME: Final = frozenset(
+OUTCOME_FIELDS: Final = frozenset(
     {"state", "booking_id", "txn_id", "code", "http_status", "booking_timeout_s", "next_retry"}
 )
 # a field that does not match is text of the service, which may name a guest: it is left out
@@ -44,7 +44,7 @@ class Sent:
     """What the journal stores of one sent order.
 
     `database` identifies the database (`restores.identity`), `epoch` is its number of restores at
-    that time; `outcome` holds the fields of KEPT_OF_OUTCOME, None while no answer is known.
+    that time; `outcome` holds the fields in OUTCOME_FIELDS, None while no answer is known.
     """
 
     reference: str
@@ -120,7 +120,7 @@ class SentJournal:
         facts = {
             name: value
             for name, value in asdict(outcome).items()
-            if name in KEPT_OF_OUTCOME and value and not _is_text(name, value)
+            if name in OUTCOME_FIELDS and value and not _is_text(name, value)
         }
         record = {"answered": reference, "attempt": attempt, **facts}
         self._append(_line(record), sync=False)
@@ -166,7 +166,7 @@ class SentJournal:
                         found[entry.reference] = entry
                 elif record.get("answered") in wanted:
                     key = record["answered"], record.get("attempt")
-                    answers[key] = {k: v for k, v in record.items() if k in KEPT_OF_OUTCOME}
+                    answers[key] = {k: v for k, v in record.items() if k in OUTCOME_FIELDS}
         whole = (replace(e, outcome=answers.get((e.reference, e.attempt))) for e in found.values())
         return sorted(whole, key=lambda entry: entry.at)
 

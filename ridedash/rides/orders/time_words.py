@@ -18,10 +18,10 @@ _LEFT_OUT: Final = re.compile("[\u0300-\u036f\u064b-\u0655\u0670]")
 _NARROW: Final = {0xFEE0 + each: each for each in range(0x21, 0x7F)} | {ord("、"): ","}
 
 
-def folded(text: str) -> str:
+def normalised_words(text: str) -> str:
     """A text in the form in which time words are compared: lower case, half-width, without accents.
 
-    >>> folded("Übermorgen ６：１５")
+    >>> normalised_words("Übermorgen ６：１５")
     'ubermorgen 6:15'
     """
     plain = unicodedata.normalize("NFD", text.translate(_NARROW).casefold())
@@ -53,7 +53,7 @@ class TimeWords:
     clock: Words = ()  # between hours and minutes of a clock time only: 6 Uhr 15, 6時15分
 
     def tags(self) -> dict[str, str]:
-        """Each word or phrase, folded, with the tag by which the parser knows it."""
+        """Each word or phrase, normalised, with the tag by which the parser knows it."""
         found: dict[str, str] = {}
         for word, tag in self._tagged():
             found[word] = tag if found.get(word, tag) == tag else TWO_THINGS
@@ -64,9 +64,11 @@ class TimeWords:
             listed = getattr(self, each.name)
             if each.name in ("weekdays", "months"):
                 for number, words in enumerate(listed):
-                    yield from ((folded(word), f"{each.name[:-1]}{number:02}") for word in words)
+                    yield from (
+                        (normalised_words(word), f"{each.name[:-1]}{number:02}") for word in words
+                    )
             else:
-                yield from ((folded(word), each.name) for word in listed)
+                yield from ((normalised_words(word), each.name) for word in listed)
 
     @property
     def hour_ahead(self) -> str:

@@ -15,7 +15,13 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from ridedash.rides.orders.schedule_times import LocalTime, local_time
-from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, UNSPACED, TimeWords, folded
+from ridedash.rides.orders.time_words import (
+    ENGLISH,
+    TWO_THINGS,
+    UNSPACED,
+    TimeWords,
+    normalised_words,
+)
 from ridedash.text import ascii_digits, one_line
 
 LONGEST: Final = 60  # characters
@@ -30,8 +36,8 @@ class Why(StrEnum):
     """Why a text is not a pickup time."""
 
     EMPTY = "empty"
-    UNKNOWN = "unknown"  # `said` is the part that is not understood
-    # `said` is ambiguous, such as Tuesday or March, or a word that means something else in English
+    UNKNOWN = "unknown"  # `part` is the part that is not understood
+    # `part` is ambiguous, such as Tuesday or March, or a word that means something else in English
     TWO_THINGS = "two_things"
     NO_CLOCK = "no_clock"  # a day without a time
     NO_HOUR = "no_hour"  # 25:00, 6:75, 14 pm
@@ -48,16 +54,16 @@ class Why(StrEnum):
 class NotATime(ValueError):
     """A text that does not name a future time.
 
-    `said` is the wrong part of the text; `at` is the instant that the text names, or None.
+    `part` is the wrong part of the text; `at` is the instant that the text names, or None.
     """
 
-    def __init__(self, why: Why, said: str = "", at: datetime | None = None) -> None:
+    def __init__(self, why: Why, part: str = "", at: datetime | None = None) -> None:
         super().__init__(why.value)
-        self.why, self.said, self.at = why, said, at
+        self.why, self.part, self.at = why, part, at
 
 
 @dataclass
-class _Said:
+class _Parts:
     """The parts of a text that are read so far: day, time of day, and the text not yet read."""
 
     text: str
@@ -73,7 +79,7 @@ class _Said:
     exact: bool = False  # noon or midnight as a word
     seen: list[str] = field(default_factory=list)
 
-    def take(self, pattern: str) -> re.Match[str] | None:
+    def cut(self, pattern: str) -> re.Match[str] | None:
         """Cut the first match out of the text."""
         found = re.search(rf"(?<!\S){pattern}(?=\s|$)", self.text)
         if found:
@@ -92,26 +98,26 @@ def read_time(text: str, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH
     if not tagged:
         raise NotATime(Why.EMPTY)
     try:
-        return _read(tagged, now, tz)
+        return _parse(tagged, now, tz)
     except NotATime as error:
         # the message quotes what was typed, never a tag
-        if "<" in error.said:
-            error.said = " ".join(text.split())
+        if "<" in error.part:
+            error.part = " ".join(text.split())
         raise
 
 
-def _read(tagged: str, now: datetime, tz: ZoneInfo) -> LocalTime:
+def _parse(tagged: str, now: datetime, tz: ZoneInfo) -> LocalTime:
     ahead = _ahead(tagged)
     if ahead is not None:
         return _after(now, ahead, tz)
-    said = _Said(tagged, now.astimezone(tz).date())
-    _read_day(said)
-    _read_clock(said)
-    if said.text.strip():
-        raise NotATime(Why.UNKNOWN, said.text.strip())
-    if said.hour is None:
+    parts = _Parts(tagged, now.astimezone(tz).date())
+    _read_day(parts)
+    _read_clock(parts)
+    if parts.text.strip():
+        raise NotATime(Why.UNKNOWN, parts.text.strip())
+    if parts.hour is None:
         raise NotATime(Why.NO_CLOCK)
-    found = _resolved(said, now, tz)
+    found = _resolve(parts, now, tz)
     if found.at <= now:
         raise NotATime(Why.PAST, at=found.at)
     return found
@@ -125,8 +131,8 @@ def _tagged(text: str, words: TimeWords) -> str:
     typed = one_line(text, LONGEST + 1).casefold()
     if len(typed) > LONGEST:
         raise NotATime(Why.UNKNOWN, typed[:20] + "…")
-    plain = _numbered(folded(typed).replace("<", " "))
-    tags, phrases = _known(words)
+    plain = _numbered(normalised_words(typed).replace("<", " "))
+    tags, phrases = _tags_and_pattern(words)
     if phrases:
         plain = phrases.sub(lambda found: f" <{tags[found[0]]}> ", plain)
 
@@ -160,11 +166,11 @@ def _plain_date(found: re.Match[str]) -> str:
 
 def _as_typed(word: str, typed: str) -> str:
     """The word with the accents as typed."""
-    return next((each for each in _WORD.findall(typed) if folded(each) == word), word)
+    return next((each for each in _WORD.findall(typed) if normalised_words(each) == word), word)
 
 
 @lru_cache(maxsize=32)
-def _known(words: TimeWords) -> tuple[dict[str, str], re.Pattern[str] | None]:
+def _tags_and_pattern(words: TimeWords) -> tuple[dict[str, str], re.Pattern[str] | None]:
     """The tags of a language's words, and a pattern of the words that _WORD does not match.
 
     A weekday of one character is excluded, because it occurs in other words.
@@ -217,70 +223,70 @@ def _after(now: datetime, ahead: timedelta, tz: ZoneInfo) -> LocalTime:
 # ---- the day
 
 
-def _read_day(said: _Said) -> None:
+def _read_day(parts: _Parts) -> None:
     """Read the day, which may be named twice: Tomorrow, Tue 24 Nov."""
     readers = (_named_day, _days_ahead, _numbered_day, _month_day, _slashed_day)
-    days = {day for read in readers if (day := read(said))}
-    weekday = said.take(r"<weekday(\d\d)>")
+    days = {day for read in readers if (day := read(parts))}
+    weekday = parts.cut(r"<weekday(\d\d)>")
     if weekday:
-        said.weekday = int(weekday[1])
-    said.day = min(days, default=None)
-    wrong = said.day and said.weekday is not None and said.day.weekday() != said.weekday
+        parts.weekday = int(weekday[1])
+    parts.day = min(days, default=None)
+    wrong = parts.day and parts.weekday is not None and parts.day.weekday() != parts.weekday
     if wrong or len(days) > 1:
-        raise NotATime(Why.NOT_THAT_DAY, f"{said.day:%Y-%m-%d}")
+        raise NotATime(Why.NOT_THAT_DAY, f"{parts.day:%Y-%m-%d}")
 
 
-def _named_day(said: _Said) -> date | None:
+def _named_day(parts: _Parts) -> date | None:
     for kind, days in (("today", 0), ("tonight", 0), ("after_tomorrow", 2), ("tomorrow", 1)):
-        if said.take(f"<{kind}>"):
-            said.kind = kind
-            return said.today + timedelta(days=days)
+        if parts.cut(f"<{kind}>"):
+            parts.kind = kind
+            return parts.today + timedelta(days=days)
     return None
 
 
-def _days_ahead(said: _Said) -> date | None:
-    found = said.take(r"(?:<ahead> )?(\d{1,3}) <days>(?: <ahead>)?")
-    return said.today + timedelta(days=int(found[1])) if found else None
+def _days_ahead(parts: _Parts) -> date | None:
+    found = parts.cut(r"(?:<ahead> )?(\d{1,3}) <days>(?: <ahead>)?")
+    return parts.today + timedelta(days=int(found[1])) if found else None
 
 
-def _numbered_day(said: _Said) -> date | None:
-    found = said.take(r"(\d{4})-(\d\d)-(\d\d)")
+def _numbered_day(parts: _Parts) -> date | None:
+    found = parts.cut(r"(\d{4})-(\d\d)-(\d\d)")
     if found:
-        return _date(said, int(found[3]), int(found[2]), found[1])
-    found = said.take(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)?")
-    return _date(said, int(found[1]), int(found[2]), found[3]) if found else None
+        return _date(parts, int(found[3]), int(found[2]), found[1])
+    found = parts.cut(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)?")
+    return _date(parts, int(found[1]), int(found[2]), found[3]) if found else None
 
 
-def _month_day(said: _Said) -> date | None:
-    found = said.take(r"(\d{1,2})\.? <month(\d\d)>")
+def _month_day(parts: _Parts) -> date | None:
+    found = parts.cut(r"(\d{1,2})\.? <month(\d\d)>")
     if found:
-        return _date(said, int(found[1]), int(found[2]) + 1)
-    found = said.take(r"<month(\d\d)> (\d{1,2})\.?")
-    return _date(said, int(found[2]), int(found[1]) + 1) if found else None
+        return _date(parts, int(found[1]), int(found[2]) + 1)
+    found = parts.cut(r"<month(\d\d)> (\d{1,2})\.?")
+    return _date(parts, int(found[2]), int(found[1]) + 1) if found else None
 
 
-def _slashed_day(said: _Said) -> date | None:
+def _slashed_day(parts: _Parts) -> date | None:
     """A day such as 24/11, if it can be read in one way only. Raises NotATime."""
-    found = said.take(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}|\d\d))?")
+    found = parts.cut(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}|\d\d))?")
     if not found:
         return None
     first, second = int(found[1]), int(found[2])
     if first <= 12 and second <= 12 and first != second:
         raise NotATime(Why.DAY_OR_MONTH, found[0])
     day, month = (first, second) if second <= 12 else (second, first)
-    return _date(said, day, month, found[3])
+    return _date(parts, day, month, found[3])
 
 
-def _date(said: _Said, day: int, month: int, year: str | None = None) -> date:
+def _date(parts: _Parts, day: int, month: int, year: str | None = None) -> date:
     """A day of the calendar. Without a year it is the date nearest to today, past or future.
 
     "2026" next to a day is read as a year in 2025 to 2027, and as 20:26 in any other year.
     """
-    this = said.today.year
+    this = parts.today.year
     near = [this - 1, this, this + 1]
-    named = None if year else said.take(f"({'|'.join(map(str, near))})")
+    named = None if year else parts.cut(f"({'|'.join(map(str, near))})")
     year = named[1] if named else year
-    years = [_century(said, year) + int(year)] if year else near
+    years = [_century(parts, year) + int(year)] if year else near
     found = []
     for each in years:
         try:
@@ -288,13 +294,13 @@ def _date(said: _Said, day: int, month: int, year: str | None = None) -> date:
         except ValueError:
             continue
     if not found or not 2000 <= found[0].year < 2200:
-        raise NotATime(Why.NO_DAY, said.seen[-1] if not year else f"{year}-{month:02}-{day:02}")
-    return min(found, key=lambda each: abs(each - said.today))
+        raise NotATime(Why.NO_DAY, parts.seen[-1] if not year else f"{year}-{month:02}-{day:02}")
+    return min(found, key=lambda each: abs(each - parts.today))
 
 
-def _century(said: _Said, year: str) -> int:
+def _century(parts: _Parts, year: str) -> int:
     """The century to add to a year of two digits; 0 for four digits."""
-    return said.today.year // 100 * 100 if len(year) == 2 else 0
+    return parts.today.year // 100 * 100 if len(year) == 2 else 0
 
 
 # ---- the time of day
@@ -312,71 +318,71 @@ _HOURS: Final = {  # the hours that a word allows
 }
 
 
-def _read_clock(said: _Said) -> None:
-    readers: tuple[Callable[[_Said], None], ...] = (_word_clock, _marked_clock, _digits_clock)
+def _read_clock(parts: _Parts) -> None:
+    readers: tuple[Callable[[_Parts], None], ...] = (_word_clock, _marked_clock, _digits_clock)
     for read in readers:
-        if said.hour is None:
-            read(said)
-    around = said.take(_HALVES)  # "tomorrow morning 6:15"
+        if parts.hour is None:
+            read(parts)
+    around = parts.cut(_HALVES)  # "tomorrow morning 6:15"
     if around:
-        said.around = around[1]
-    if said.hour is not None:
-        said.hour = _hour_of_day(said, said.hour)
+        parts.around = around[1]
+    if parts.hour is not None:
+        parts.hour = _hour_of_day(parts, parts.hour)
 
 
-def _word_clock(said: _Said) -> None:
-    if said.take("<noon>"):
-        said.hour = 12
-        said.exact = True
-    elif said.take("<midnight>"):
-        said.hour = 0
-        said.exact = True
-        said.midnight = True
+def _word_clock(parts: _Parts) -> None:
+    if parts.cut("<noon>"):
+        parts.hour = 12
+        parts.exact = True
+    elif parts.cut("<midnight>"):
+        parts.hour = 0
+        parts.exact = True
+        parts.midnight = True
 
 
-def _marked_clock(said: _Said) -> None:
-    found = said.take(r"(\d{1,2}) <clock>(?: (\d{1,2})(?: <minutes>)?)?")
+def _marked_clock(parts: _Parts) -> None:
+    found = parts.cut(r"(\d{1,2}) <clock>(?: (\d{1,2})(?: <minutes>)?)?")
     if not found:
-        found = said.take(r"(\d{1,2}) <mark>(?: (\d\d))?")
+        found = parts.cut(r"(\d{1,2}) <mark>(?: (\d\d))?")
         if not found:
             return
-        if found[2] is None and int(found[1]) <= 12 and not _is_named(said):
+        if found[2] is None and int(found[1]) <= 12 and not _is_named(parts):
             raise NotATime(Why.SPAN_OR_CLOCK, found[1])
-    said.hour = int(found[1])
-    said.minute = int(found[2] or 0)
+    parts.hour = int(found[1])
+    parts.minute = int(found[2] or 0)
 
 
-def _is_named(said: _Said) -> bool:
+def _is_named(parts: _Parts) -> bool:
     """Whether a day other than today is named."""
-    return said.weekday is not None or (bool(said.day) and said.kind not in ("today", "tonight"))
+    return parts.weekday is not None or (bool(parts.day) and parts.kind not in ("today", "tonight"))
 
 
-def _digits_clock(said: _Said) -> None:
+def _digits_clock(parts: _Parts) -> None:
     found = (
-        said.take(rf"(\d{{1,2}})[:.](\d\d)(?::\d\d)?(?: <clock>)?{_HALF}")
-        or said.take(rf"(\d{{1,2}})(\d\d)(?: <clock>)?{_HALF}")
-        or said.take(rf"(\d{{1,2}})(){_HALF}")
+        parts.cut(rf"(\d{{1,2}})[:.](\d\d)(?::\d\d)?(?: <clock>)?{_HALF}")
+        or parts.cut(rf"(\d{{1,2}})(\d\d)(?: <clock>)?{_HALF}")
+        or parts.cut(rf"(\d{{1,2}})(){_HALF}")
     )
     if found:
-        said.hour = int(found[1])
-        said.minute = int(found[2] or 0)
-        said.half = found[3] or ""
+        parts.hour = int(found[1])
+        parts.minute = int(found[2] or 0)
+        parts.half = found[3] or ""
 
 
-def _hour_of_day(said: _Said, hour: int) -> int:
+def _hour_of_day(parts: _Parts, hour: int) -> int:
     """The hour of the day, 0 to 23, that a typed hour and words such as "evening" mean.
 
     Raises NotATime.
     """
-    shown = f"{hour}:{said.minute:02}"
-    if hour > 23 or said.minute > 59:
+    shown = f"{hour}:{parts.minute:02}"
+    if hour > 23 or parts.minute > 59:
         raise NotATime(Why.NO_HOUR, shown)
-    words = {said.half, said.around, said.kind} & _HOURS.keys()
+    words = {parts.half, parts.around, parts.kind} & _HOURS.keys()
     if hour > 12:
         if "forenoon" in words:
             raise NotATime(Why.NO_HOUR, shown)
         return hour
-    possible = {hour} if said.exact or not words else {hour % 12, hour % 12 + 12}
+    possible = {hour} if parts.exact or not words else {hour % 12, hour % 12 + 12}
     possible = possible.intersection(*(_HOURS[word] for word in words))
     if len(possible) != 1:
         raise NotATime(Why.NIGHT)
@@ -386,25 +392,25 @@ def _hour_of_day(said: _Said, hour: int) -> int:
 # ---- the instant
 
 
-def _resolved(said: _Said, now: datetime, tz: ZoneInfo) -> LocalTime:
+def _resolve(parts: _Parts, now: datetime, tz: ZoneInfo) -> LocalTime:
     """The instant of the parts that were read; without a day, the next such time of day."""
-    clock = time(said.hour or 0, said.minute)
-    day = said.day
-    if said.midnight:
-        if _is_named(said):
+    clock = time(parts.hour or 0, parts.minute)
+    day = parts.day
+    if parts.midnight:
+        if _is_named(parts):
             raise NotATime(Why.MIDNIGHT)
-        return local_time(said.today + timedelta(days=1), clock, tz)
-    of_night = said.kind == "tonight" or "night" in (said.half, said.around)
+        return local_time(parts.today + timedelta(days=1), clock, tz)
+    of_night = parts.kind == "tonight" or "night" in (parts.half, parts.around)
     small = of_night and clock.hour < _SMALL
-    named = _is_named(said)
-    if small and named and (said.around == "night" or not clock.hour):
+    named = _is_named(parts)
+    if small and named and (parts.around == "night" or not clock.hour):
         # fri night 1: the night that begins or the night that ends on Friday?
         raise NotATime(Why.NIGHT)
     if day is None:
-        ahead = 0 if said.weekday is None else (said.weekday - said.today.weekday()) % 7
-        day = said.today + timedelta(days=ahead)
+        ahead = 0 if parts.weekday is None else (parts.weekday - parts.today.weekday()) % 7
+        day = parts.today + timedelta(days=ahead)
         if ahead == 0 and clock <= now.astimezone(tz).time():  # that time is over for today
-            day += timedelta(days=1 if said.weekday is None else 7)
+            day += timedelta(days=1 if parts.weekday is None else 7)
     elif small and not named and clock <= now.astimezone(tz).time():
         day += timedelta(days=1)  # the early morning after this night
     return local_time(day, clock, tz)

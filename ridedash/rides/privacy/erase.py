@@ -115,11 +115,15 @@ def _matching(s: Session, wanted: ErasedGuest) -> list[Guest]:
         return list(s.scalars(query.where(Guest.phone == wanted.phone)))
     name, room = wanted.name or "", wanted.room or ""
     alike = s.scalars(query.where(Guest.folded == normalised(name)))
-    found = (_said(name), _said(room))
-    return [guest for guest in alike if (_said(guest.name), _said(guest.room or "")) == found]
+    found = (_comparable(name), _comparable(room))
+    return [
+        guest
+        for guest in alike
+        if (_comparable(guest.name), _comparable(guest.room or "")) == found
+    ]
 
 
-def _said(text: str) -> str:
+def _comparable(text: str) -> str:
     """A name or a room, composed and in lower case, because SQLite lowers ASCII letters only."""
     return normalised(text) or text.casefold().strip()
 
@@ -141,36 +145,36 @@ def _erase_from_free_text(s: Session, property_id: int, words: set[str]) -> None
         field = getattr(table, column)
         rows = select(table).where(table.property_id == property_id, field.is_not(None))
         for row in s.scalars(rows):
-            written = getattr(row, column)
-            left = _left_of(written, patterns)
-            if left != written:
-                setattr(row, column, left)
+            old = getattr(row, column)
+            new = _erase_matches(old, patterns)
+            if new != old:
+                setattr(row, column, new)
     for action in s.scalars(select(Action).where(Action.property_id == property_id)):
         payload = {
-            name: _left_of(value, patterns) if isinstance(value, str) else value
+            name: _erase_matches(value, patterns) if isinstance(value, str) else value
             for name, value in action.payload.items()
         }
         if payload != action.payload:
             action.payload = payload
 
 
-def _left_of(written: str, patterns: Sequence[re.Pattern[str]]) -> str:
+def _erase_matches(old: str, patterns: Sequence[re.Pattern[str]]) -> str:
     """The text with all matches of the patterns replaced; the text itself if nothing matches."""
-    left = unicodedata.normalize("NFC", written)
+    new = unicodedata.normalize("NFC", old)
     for pattern in patterns:
-        found = [each.span() for each in pattern.finditer(_plain(left))]
+        found = [each.span() for each in pattern.finditer(_plain(new))]
         for begin, end in reversed(found):
-            left = f"{left[:begin]}{ERASED}{left[end:]}"
-    return left if ERASED in left else written
+            new = f"{new[:begin]}{ERASED}{new[end:]}"
+    return new if ERASED in new else old
 
 
-def _plain(written: str) -> str:
+def _plain(text: str) -> str:
     """A text prepared for patterns: composed letters, ASCII digits, one kind of apostrophe.
 
     It is as long as its composed form.
     """
-    plain = unicodedata.normalize("NFC", written).translate(APOSTROPHES)
-    return ascii_digits(plain)
+    composed = unicodedata.normalize("NFC", text).translate(APOSTROPHES)
+    return ascii_digits(composed)
 
 
 def _pattern(word: str) -> str:
@@ -182,8 +186,8 @@ def _pattern(word: str) -> str:
     if word.startswith("+") and len(word) > PHONE_LEAST:
         return _phone_pattern(word)
     parts = _plain(word).split()
-    said = r"\s+".join(map(re.escape, parts))
-    return rf"(?<!\w){said}(?!\w)" if len("".join(parts)) > 1 else ""
+    words = r"\s+".join(map(re.escape, parts))
+    return rf"(?<!\w){words}(?!\w)" if len("".join(parts)) > 1 else ""
 
 
 def _phone_pattern(phone: str) -> str:

@@ -242,8 +242,8 @@ def _point(old: RideState, after: RideState, now: datetime, time: ServiceTime) -
 
 def _without_taken_id(ride: RideState, merged: Merged) -> Merged:
     """The merge if the new booking id belongs to another order: the whole answer is refused."""
-    kept = replace(ride, merged_seq=merged.ride.merged_seq)
-    return Merged(kept, (Event(OTHER_BOOKING, merged.ride.booking_id),))
+    unchanged = replace(ride, merged_seq=merged.ride.merged_seq)
+    return Merged(unchanged, (Event(OTHER_BOOKING, merged.ride.booking_id),))
 
 
 def _ride_columns(before: Before, merged: Merged) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class LostOrder(Base):
     category: Mapped[str] = mapped_column(ShortText(64))
     attempt: Mapped[int]
     sent_at: Mapped[datetime]
-    # the fields of sent_journal.KEPT_OF_OUTCOME; None while no answer is known
+    # the fields of sent_journal.OUTCOME_FIELDS; None while no answer is known
     outcome: Mapped[dict[str, Any] | None]
     listed_at: Mapped[datetime]
     # when staff took it up or dismissed it, or when it was proved that nothing was booked

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from ridedash.rides.kiosk_health import can, is_heard, is_old, is_wrong, skew_s
+from ridedash.rides.kiosk_health import can, is_alive, is_old, is_wrong, skew_s
 from ridedash.store.kiosk_desk import Visits
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.text import one_line
@@ -103,7 +103,7 @@ def _state(row: Kiosk, now: datetime) -> tuple[str, str]:
         return "quiet", _("Not paired yet")
     if row.out_of_order:
         return "warn", _("Out of order")
-    return ("ok", _("Alive")) if is_heard(row, now) else ("bad", _("Silent"))
+    return ("ok", _("Alive")) if is_alive(row, now) else ("bad", _("Silent"))
 
 
 def _wrong(row: Kiosk) -> list[str]:

@@ -19,7 +19,7 @@ from ridedash.extensions import limiter, reader_language, services
 from ridedash.face.colour import kiosk_shades
 from ridedash.inputs import whole_number
 from ridedash.phones import grouped
-from ridedash.rides.kiosk_state import Trouble, is_open, trouble
+from ridedash.rides.kiosk_state import Problem, current_problem, is_open
 from ridedash.rides.orders.kiosk_asks import waits_in_vain
 from ridedash.store import kiosks
 from ridedash.store.database.database import DatabaseBusy
@@ -96,7 +96,7 @@ def beat() -> Response:
     hand = _handed(kiosk, now) if report["health"]["screen"] == "start" else None
     with s.db.read() as db:
         home = db.get_one(Property, kiosk.property_id)
-        wrong = trouble(db, now)
+        wrong = current_problem(db, now)
         soonest = soonest_minutes(db, kiosk, home, now)
         local = now.astimezone(zone(home.timezone))
         opened = is_open(kiosk, local) and not waits_in_vain(db, kiosk, now)
@@ -108,7 +108,7 @@ def beat() -> Response:
             with s.db.write() as db:
                 _store(db, kiosk.id, now, report, taken=hand is not None)
     except (DatabaseBusy, SQLAlchemyError):
-        wrong = Trouble.DATABASE
+        wrong = Problem.DATABASE
     answer = jsonify(
         release=release(),
         csrf=generate_csrf(),

@@ -283,7 +283,7 @@ def test_two_workers_that_find_the_database_older_note_one_restore(world: World)
         restore(world.db, backup)
         for worker in (one, other):
             with world.db.write() as s:
-                worker.watch.beat(s)
+                worker.watch.raise_watermark(s)
         for worker in (one, other):
             worker.watch.look()
             assert worker.watch.settled
@@ -297,7 +297,7 @@ def test_a_heartbeat_that_is_not_committed_is_no_mark(world: World) -> None:
         worker.step()
 
         def fails(s: Session) -> None:
-            worker.watch.beat(s)
+            worker.watch.raise_watermark(s)
             assert worker.watch.refuses(s, reference, 1)
             raise OSError("the disk is full")
 
@@ -337,7 +337,7 @@ def test_a_database_without_a_property_is_not_taken_for_an_older_one(
         watch = RestoreWatch(db, world.clock, journal)
         for _ in range(beats):
             with db.write() as s:
-                watch.beat(s)
+                watch.raise_watermark(s)
             watch.look()
         with db.read() as s:
             assert restores.last_restore(s) is None
@@ -727,7 +727,7 @@ def test_a_ride_that_is_held_is_shown_anew(world: World) -> None:
 def beaten(world: World, watch: RestoreWatch) -> int:
     """Make a heartbeat. Returns how many rows the watch changes after it."""
     with world.db.write() as s:
-        watch.beat(s)
+        watch.raise_watermark(s)
     return watch.look()
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, folded
+from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, normalised_words
 
 # a language in which "a" means "at", with its own word for an hour
 OTHER = replace(
@@ -33,7 +33,7 @@ OTHER = replace(
     ],
 )
 def test_a_text_is_compared_without_case_width_and_accents(typed: str, compared: str) -> None:
-    assert folded(typed) == compared
+    assert normalised_words(typed) == compared
 
 
 def test_each_word_is_known_by_what_it_means_and_one_of_two_meanings_as_such() -> None:

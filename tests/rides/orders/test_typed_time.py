@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ridedash.rides.orders.schedule_times import NoSuchTime
-from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, TimeWords, folded
+from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, TimeWords, normalised_words
 from ridedash.rides.orders.typed_time import NotATime, Why, read_time
 
 KOLKATA, BERLIN = ZoneInfo("Asia/Kolkata"), ZoneInfo("Europe/Berlin")
@@ -152,7 +152,7 @@ def test_a_typed_time_is_the_next_one_of_that_name(text: str, meant: str) -> Non
 def test_what_is_no_time_to_come_says_why(text: str, why: Why, said: str) -> None:
     with pytest.raises(NotATime) as refused:
         read_time(text, NOW, KOLKATA)
-    assert (refused.value.why, refused.value.said) == (why, said)
+    assert (refused.value.why, refused.value.part) == (why, said)
 
 
 def test_a_time_that_a_clock_change_leaves_out_or_repeats_is_refused_or_marked() -> None:
@@ -233,15 +233,15 @@ def test_a_word_that_means_something_else_in_english_is_asked_about() -> None:
     for text in ("12 am", "am 24.11. 12:30", "6 am"):  # German "on", English "before noon"
         with pytest.raises(NotATime) as refused:
             read_time(text, NOW, KOLKATA, GERMAN.and_english())
-        assert (refused.value.why, refused.value.said) == (Why.TWO_THINGS, "am")
+        assert (refused.value.why, refused.value.part) == (Why.TWO_THINGS, "am")
     with pytest.raises(NotATime) as unknown:
         read_time("morgen fünf", NOW, KOLKATA, GERMAN.and_english())
-    assert unknown.value.said == "fünf"
+    assert unknown.value.part == "fünf"
     with pytest.raises(NotATime):
         read_time("tomorrow 6", NOW, KOLKATA, GERMAN)
 
 
 def test_no_word_of_english_means_two_things() -> None:
     assert TWO_THINGS not in ENGLISH.tags().values()
-    assert all(word == folded(word) and "." not in word for word in ENGLISH.tags())
+    assert all(word == normalised_words(word) and "." not in word for word in ENGLISH.tags())
     assert [len(ENGLISH.weekdays), len(ENGLISH.months)] == [7, 12]

@@ -98,7 +98,7 @@ def too_many(_case: Case) -> Verdict:
 
 def _is_held(sent: str, wait_s: float) -> bool:
     stage = Stage(sent)
-    if not stage.is_limited() or abs(stage.traffic.held_s() - wait_s) > 1e-6:
+    if not stage.is_limited() or abs(stage.traffic.throttled_s() - wait_s) > 1e-6:
         return False
     stage.now = wait_s - 0.001
     early = [priority for priority in Priority if _goes(stage, priority)]

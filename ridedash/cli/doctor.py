@@ -22,7 +22,7 @@ from ridedash.text import one_line
 from ridedash.views.rides.print_assets import still_map
 
 CLOCK_SLACK_S: Final = 30.0
-# the point for which prices are asked while no property has a usual pickup
+# the point for which prices are requested while no property has a usual pickup
 NOWHERE: Final = LatLng(0.0, 0.0)
 LONGEST: Final = 2000  # characters of a finding; the rest is cut off
 ZOOM: Final = 15  # the first view of the board's map
@@ -177,11 +177,11 @@ def _get(out: Egress, url: str, accept: str = "application/json", total_s: float
 
 def _outgoing(settings: config.Settings) -> str:
     """Name the proxy and the configured CA certificates, none of which may have expired."""
-    said = []
+    notes = []
     if settings.https_proxy:
         directly = ", ".join(("this machine", *settings.no_proxy))
         host, port = egress(settings).proxy_address
-        said.append(f"https goes through the proxy {host}:{port}, but for {directly}")
+        notes.append(f"https goes through the proxy {host}:{port}, but for {directly}")
     if settings.ca_file:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(cafile=settings.ca_file)
@@ -191,8 +191,8 @@ def _outgoing(settings: config.Settings) -> str:
         first = min(ends, key=ssl.cert_time_to_seconds)  # the first certificate to expire
         if ssl.cert_time_to_seconds(first) < utc_now().timestamp():
             raise CheckFailed(f"a certificate of {settings.ca_file} ended on {first}. {CA_ADVICE}")
-        said.append(f"{settings.ca_file} is trusted too, until {first}")
-    return "; ".join(said)
+        notes.append(f"{settings.ca_file} is trusted too, until {first}")
+    return "; ".join(notes)
 
 
 def _address(settings: config.Settings) -> str:
@@ -205,10 +205,10 @@ def _address(settings: config.Settings) -> str:
             f"{url} answers HTTP {answer.status}. Does it lead to ridedash, and does "
             "RIDEDASH_TRUSTED_HOSTS have its name?"
         )
-    told = answer.json()
-    if not isinstance(told, dict) or "address" not in told:
+    health = answer.json()
+    if not isinstance(health, dict) or "address" not in health:
         raise CheckFailed(f"another program answers at {url}. Does it lead to ridedash?")
-    seen = str(told["address"])
+    seen = str(health["address"])
     if _origin(seen) != _origin(url):
         raise CheckFailed(
             f"{url} arrives here as {seen}: forms would be refused. The proxy must pass on the "
@@ -222,10 +222,10 @@ def _worker_port(settings: config.Settings) -> str:
     """Ask the worker of this machine for its health."""
     url = f"http://{config.url_host(settings.host)}:{settings.worker_port}/healthz"
     answer = _get(Egress(), url)
-    said = answer.json()
-    if answer.status != 200 or "round_s" not in said:
+    health = answer.json()
+    if answer.status != 200 or "round_s" not in health:
         raise CheckFailed(f"{url} answers HTTP {answer.status}: its worker stands still.")
-    return f"{url} answers: the worker's last round ended {said['round_s']} s ago"
+    return f"{url} answers: the worker's last round ended {health['round_s']} s ago"
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

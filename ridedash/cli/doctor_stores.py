@@ -26,7 +26,7 @@ NAMED: Final = 3  # files that a finding names at most
 OTHERS_READ, OTHERS_ENTER = 0o004, 0o001
 EACH: Final = 20  # accounts that get a line each; further ones are only counted
 OK, LOST = "ok", "needs reconnecting (Settings, Accounts)"
-SEALED = "can't be read with the keys of RIDEDASH_TOKEN_KEYS"
+UNREADABLE = "can't be read with the keys of RIDEDASH_TOKEN_KEYS"
 
 
 class Finding(NamedTuple):
@@ -71,8 +71,8 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
         why = _hidden(url, str(getattr(error, "orig", None) or type(error).__name__)).strip()
         advice = advice_on(error, "Is it up, and is RIDEDASH_DATABASE_URL right?")
         return [Finding("database", False, f"{shown}: {why}. {advice}")], None
-    heard = f"last heard {age:.0f} s ago" if age is not None else "never heard: start one"
-    return [*found, Finding("worker", is_alive(age), heard)], ours
+    last_seen = f"last heard {age:.0f} s ago" if age is not None else "never heard: start one"
+    return [*found, Finding("worker", is_alive(age), last_seen)], ours
 
 
 def _connections(services: Services, shown: str) -> Finding:
@@ -118,14 +118,14 @@ def accounts(vault: TokenVault, ours: StoredFacts) -> Iterator[Finding]:
             yield Finding("account", state == OK, f"{name}: {state}{billed}")
     else:
         n = Counter(state for _, state in states)
-        text = f"{n[OK]} ok, {n[LOST]} need reconnecting, {n[SEALED]} {SEALED}"
+        text = f"{n[OK]} ok, {n[LOST]} need reconnecting, {n[UNREADABLE]} {UNREADABLE}"
         yield Finding("account", n[OK] == len(states), f"{len(states)} accounts: {text}")
 
 
 def _state(vault: TokenVault, row: Account) -> str:
     if row.state != "ok" or row.access_token_enc is None:
         return LOST
-    return OK if tokens_can_be_read(row, vault) else SEALED
+    return OK if tokens_can_be_read(row, vault) else UNREADABLE
 
 
 def files(services: Services) -> Finding:

@@ -10,7 +10,7 @@ class CommandError(Exception):
 
 def no_property(name: str, known: Iterable[str], advice: str = "") -> CommandError:
     """The error for a name that no property has; it suggests the closest name."""
-    by_folded = {each.casefold(): each for each in known}
-    near = difflib.get_close_matches(name.casefold(), by_folded, n=1)
-    meant = f" Did you mean {by_folded[near[0]]!r}?" if near else ""
+    by_key = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), by_key, n=1)
+    meant = f" Did you mean {by_key[near[0]]!r}?" if near else ""
     return CommandError(f"no property {name!r}.{meant}{' ' if advice else ''}{advice}")

@@ -2,7 +2,7 @@
 
 A proxy and a server that disagree about where a request ends make one person's bytes the beginning
 of another person's request. Waitress reads some requests differently from other servers, and needs
-seconds to read some others, while nobody else is served. Requests of both kinds are refused here,
+seconds to read some others, while no one else is served. Requests of both kinds are refused here,
 before waitress reads them; a refusal ends the connection (docs/security.md 2, ASVS 4.2).
 """
 

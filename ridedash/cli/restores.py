@@ -59,7 +59,9 @@ def _require_compared(services: Services, journal: SentJournal, anyway: bool) ->
         )
     if not absent:
         return
-    each = ", ".join(f"{host} (last heard {_shown(at)})" for host, at in sorted(absent.items()))
+    each = ", ".join(
+        f"{host} (last heard {_format_time(at)})" for host, at in sorted(absent.items())
+    )
     raise CommandError(
         f"Nothing was changed. Workers ran on other machines too: {each}. What they sent is in "
         "their journals alone: start a worker there first. If such a machine is lost, or was "
@@ -68,10 +70,10 @@ def _require_compared(services: Services, journal: SentJournal, anyway: bool) ->
 
 
 def restored_at(services: Services, options: argparse.Namespace) -> None:
-    """Declare a restore that no journal knows of: everything planned is held for a person."""
-    moment = _moment(options.moment, services.clock())
-    held = after_restore.declare(services.db, services.clock, moment)
-    print(f"Noted: the database was restored to {_shown(moment)}.")
+    """Declare a restore that no journal knows of; everything planned is held for a decision."""
+    backup_at = _parse_instant(options.moment, services.clock())
+    held = after_restore.declare(services.db, services.clock, backup_at)
+    print(f"Noted: the database was restored to {_format_time(backup_at)}.")
     print(
         f"Orders that are held: {held}, until a member of staff decides, ride by ride, or until "
         "`ridedash db accept-restore`."
@@ -105,25 +107,26 @@ def _journal(services: Services) -> SentJournal:
     return SentJournal(services.settings.instance / "blackbox")
 
 
-def _moment(text: str, now: datetime) -> datetime:
-    """The moment of the backup. Without an offset it is in this machine's time zone."""
+def _parse_instant(text: str, now: datetime) -> datetime:
+    """The instant of the backup. Without an offset it is in this machine's time zone."""
     try:
-        moment = datetime.fromisoformat(text).astimezone(UTC)
+        backup_at = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
         raise CommandError(
             f"{text!r} is no moment; write it as 2026-03-01T15:28, or 2026-03-01T15:28+05:30."
         ) from None
-    if not OLDEST <= moment <= now:
+    if not OLDEST <= backup_at <= now:
         raise CommandError(
-            f"{_shown(moment)} can't be when the backup was made: it is now {_shown(now)}. Pages "
-            "show the property's time; add its offset to such a time: 2026-03-01T15:28+05:30."
+            f"{_format_time(backup_at)} can't be when the backup was made: it is now "
+            f"{_format_time(now)}. Pages show the property's time; add its offset to such a time: "
+            "2026-03-01T15:28+05:30."
         )
-    return moment
+    return backup_at
 
 
-def _to(moment: datetime | None) -> str:
-    return "from a backup" if moment is None else f"to {_shown(moment)}"
+def _to(backup_at: datetime | None) -> str:
+    return "from a backup" if backup_at is None else f"to {_format_time(backup_at)}"
 
 
-def _shown(moment: datetime) -> str:
-    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S %Z}"
+def _format_time(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M:%S %Z}"

@@ -35,7 +35,7 @@ def show(
 ) -> threading.Thread | None:
     """Open the stage in the browser of this session; None where it has no screen.
 
-    Runs in a thread that nobody waits for: `open_` of some browsers returns only when they are
+    Runs in a thread that no one waits for: `open_` of some browsers returns only when they are
     closed.
     """
     if sys.platform not in WITH_SCREEN and not {"DISPLAY", "WAYLAND_DISPLAY"} & environ.keys():

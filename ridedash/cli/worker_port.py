@@ -72,10 +72,10 @@ class WorkerApp:
     def _health(self) -> Answered:
         """200 while the worker's rounds go on, 503 when one has taken STUCK_S or longer.
 
-        An unreachable database is no reason to start the worker again, so it is not asked here.
+        An unreachable database is no reason to start the worker again, so it is not checked here.
         """
         age_s = time.monotonic() - self._worker.round_ended
         well = age_s < STUCK_S
-        said = {"status": "ok" if well else "stuck", "round_s": round(age_s, 1)}
+        health = {"status": "ok" if well else "stuck", "round_s": round(age_s, 1)}
         status = HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE
-        return status, "application/json", json.dumps(said).encode() + b"\n"
+        return status, "application/json", json.dumps(health).encode() + b"\n"

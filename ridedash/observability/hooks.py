@@ -42,7 +42,7 @@ class Hooks(Protocol):
         """A call to the service has ended, or was not made because it got no permit."""
 
     def offers(self, ids: Sequence[int]) -> None:
-        """The products that this thread asked for are stored as offers with these ids."""
+        """The products that this thread requested are stored as offers with these ids."""
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:
         """A call to the service has ended, or was not made because it got no permit.

@@ -139,7 +139,7 @@ class Metrics:
     def call(self, operation: str, outcome: str, seconds: float) -> None:
         """Count a call to the service that has ended, or that got no permit."""
         self._calls.labels(operation, outcome).inc()
-        if outcome != "held":  # a held call got no permit, so it was not made
+        if outcome != "held":  # a throttled call got no permit, so it was not made
             self._call_s.labels(operation).observe(seconds)
 
     def calls_in_vain(self) -> int:

@@ -107,13 +107,13 @@ def _reserve(path: Path, size: int) -> None:
     Raises OSError.
     """
     # other processes read files whose names end with .db
-    draft = path if path.exists() else path.with_suffix(".new")
-    handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    new = path if path.exists() else path.with_suffix(".new")
+    handle = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.posix_fallocate(handle, 0, size)
-        draft.rename(path)
+        new.rename(path)
     except BaseException:
-        draft.unlink()
+        new.unlink()
         raise
     finally:
         os.close(handle)

@@ -41,9 +41,9 @@ def this_host() -> str:
 
 
 def absent_hosts(s: Session, now: datetime) -> dict[str, datetime]:
-    """Other machines that had a worker and have none alive, and when each was last heard.
+    """Other machines that had a worker and have none alive, and when each was last seen.
 
-    Only machines that were heard within the last day: older heartbeats are deleted.
+    Only machines that were seen within the last day: older heartbeats are deleted.
     """
     last_seen: dict[str, datetime] = {}
     for row in s.execute(select(Heartbeat.worker, Heartbeat.beat_at).order_by(Heartbeat.beat_at)):

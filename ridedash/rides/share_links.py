@@ -84,7 +84,7 @@ def make_link(
 def token_of(key: str, secret: str) -> str:
     """The token of a rider's link, derived from a secret that only one page has.
 
-    The token also depends on the key of this installation, so nobody else can make it. No table
+    The token also depends on the key of this installation, so no one else can make it. No table
     needs to hold it.
     """
     made = hmac.new(key.encode(), f"link|{secret}".encode(), hashlib.sha256).digest()

@@ -2,7 +2,7 @@
 
 The number and the PIN open the guest's view of the ride on the kiosk (docs/security.md 9). A PIN of
 four digits can be guessed in 10,000 tries, so its hash has a key, and five wrong PINs close a
-number: then only the desk can open the ride. Somebody who tries many numbers meets the limit of the
+number: then only the desk can open the ride. A person who tries many numbers meets the limit of the
 kiosk.
 """
 

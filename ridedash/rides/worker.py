@@ -48,7 +48,7 @@ KIOSKS_EVERY_S: Final = 5.0
 HEARTBEAT_EVERY_S: Final = 5.0
 PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused
 PROBE: Final = "probe 0"  # the key of the job
-PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, if nobody else asks
+PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, if no one else asks
 DRAIN_S: Final = 25.0
 REST_S: Final = 1.0  # pause after a round that failed
 NOWHERE: Final = LatLng(0.0, 0.0)  # any pickup will do to find out whether the service answers
@@ -177,7 +177,7 @@ class Worker:
             claims.make_due(self.runtime.db, self.runtime.clock())
 
     def _probes(self) -> list[Job]:
-        """Call a service that is silent or refuses our key, if nobody else calls it."""
+        """Call a service that is silent or refuses our key, if no one else calls it."""
         traffic = self.runtime.client.traffic
         due = traffic.unasked_s() >= PROBE_SILENT_EVERY_S and self._is_time(
             "probe", PROBE_SILENT_EVERY_S, always=False

@@ -33,8 +33,8 @@ from ridedash.service.types.bookings import (
 from ridedash.service.types.products import ProductList
 from ridedash.service.types.tracking import Snapshot
 
-OPTIONS_KEPT_S: Final = 24 * 3600.0
-OPTIONS_KEPT: Final = 100  # categories
+OPTIONS_CACHED_S: Final = 24 * 3600.0
+OPTIONS_CACHED: Final = 100  # categories
 # for how long a Date header counts: a machine's monotonic clock may stand still while it sleeps
 DATE_LASTS_S: Final = 60.0
 RETRY_PAUSE_S: Final = (0.1, 0.3)
@@ -219,7 +219,7 @@ class RideClient:
         """
         key, now = (category, sub_category), self._monotonic()
         stored = self._options.get(key)
-        if stored is not None and now - stored[0] < OPTIONS_KEPT_S:
+        if stored is not None and now - stored[0] < OPTIONS_CACHED_S:
             return stored[1]
         params = {"category": category} | ({"sub_category": sub_category} if sub_category else {})
         request = self._request(OPTIONS, token, params=params)
@@ -232,7 +232,7 @@ class RideClient:
         found = FeedbackOptions.from_wire(body)
         if not found.options:
             return DOCUMENT_OPTIONS
-        if len(self._options) >= OPTIONS_KEPT:
+        if len(self._options) >= OPTIONS_CACHED:
             self._options.clear()
         self._options[key] = (now, found)
         return found

@@ -92,7 +92,7 @@ class OAuthClient:
         return self._tokens(grant | {"code_verifier": verifier, "redirect_uri": redirect_uri})
 
     def refresh(self, refresh_token: str) -> Tokens:
-        """Exchange a refresh token for new tokens; it is kept if no new refresh token came."""
+        """Exchange a refresh token for new tokens; the old one stays if no new one came."""
         fresh = self._tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
         if fresh.refresh_token is not None:
             return fresh

@@ -16,12 +16,12 @@ class ActorKind(StrEnum):
     KIOSK = "kiosk"
     WORKER = "worker"
     CLI = "cli"
-    VISITOR = "visitor"  # somebody who is not signed in
+    VISITOR = "visitor"  # a person who is not signed in
 
 
 @dataclass(frozen=True)
 class Actor:
-    """Somebody or something that acts; `id` is the id of their row.
+    """A person or a part of the program that acts; `id` is the id of their row.
 
     >>> str(Actor(ActorKind.STAFF, 3)), str(Actor(ActorKind.WORKER))
     ('staff:3', 'worker')
@@ -56,12 +56,12 @@ def by_staff(staff_id: int | None) -> Actor:
 
 
 def by_kiosk(kiosk_id: int) -> Actor:
-    """The actor for a kiosk, whoever stands there."""
+    """The actor for a kiosk, for any person who stands there."""
     return Actor(ActorKind.KIOSK, kiosk_id)
 
 
 def by_guest(guest_id: int) -> Actor:
-    """The actor for a guest: the person of this row, or somebody with their link."""
+    """The actor for a guest: the person of this row, or a person with their link."""
     return Actor(ActorKind.GUEST, guest_id)
 
 

@@ -79,7 +79,7 @@ class AuditFilter:
     nobodys: bool = False  # also entries without a property: unknown sign-in names, commands
 
 
-# entries that nobody caused directly: the worker's steps, and an order that becomes ready when it
+# entries that no one caused directly: the worker's steps, and an order that becomes ready when it
 # is placed
 MACHINE: Final = or_(
     AuditRow.who == str(WORKER), and_(AuditRow.what == "order.move", AuditRow.result == "READY")
@@ -87,7 +87,7 @@ MACHINE: Final = or_(
 
 
 def record_code_shown(s: Session, who: Who, ride: Ride, by: str, now: datetime) -> None:
-    """Record that somebody saw the start code of a ride, and how; never the code itself."""
+    """Record that a person saw the start code of a ride, and how; never the code itself."""
     facts = {"property_id": ride.property_id, "by": by}
     record(s, who, "code_shown", f"orders:{ride.order_id}", "ok", now, **facts)
 

@@ -42,7 +42,7 @@ def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
 
 
 def placed_since(s: Session, property_id: int, since: datetime) -> set[int]:
-    """The orders of a property that were placed at or after a moment."""
+    """The orders of a property that were placed at or after an instant."""
     query = select(Order.id).where(Order.property_id == property_id, Order.created_at >= since)
     return set(s.scalars(query))
 
@@ -52,7 +52,7 @@ class AccountInNeed(NamedTuple):
 
     id: int
     label: str
-    sealed: bool  # the key is missing, which a manager can't repair
+    is_unreadable: bool  # no key decrypts its token, which a manager can't repair
 
 
 def accounts_in_need(s: Session, property_id: int, vault: TokenVault) -> list[AccountInNeed]:
@@ -62,13 +62,13 @@ def accounts_in_need(s: Session, property_id: int, vault: TokenVault) -> list[Ac
     """
     found = []
     for number, label, state, token in s.execute(_ACCOUNTS, {"property_id": property_id}):
-        sealed = (
+        is_unreadable = (
             state == "ok"
             and token is not None
             and not vault.opens(token, "accounts", number, "access_token")
         )
-        if sealed or state != "ok":
-            found.append(AccountInNeed(number, label, sealed))
+        if is_unreadable or state != "ok":
+            found.append(AccountInNeed(number, label, is_unreadable))
     return found
 
 

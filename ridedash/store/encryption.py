@@ -96,7 +96,7 @@ class TokenVault:
 def secret_hash(secret: str) -> str:
     """The SHA-256 of a secret in hexadecimal, by which its holder is recognised.
 
-    Only the hash is stored, which nobody who reads the table can use in place of the secret.
+    Only the hash is stored, which no reader of the table can use in place of the secret.
     """
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 

@@ -79,7 +79,7 @@ def store_guest(
 
 
 def store_stranger(s: Session, property_id: int, details: GuestDetails, now: datetime) -> Guest:
-    """A new row for somebody who booked at a kiosk, marked unverified. Flushes.
+    """A new row for a guest who booked at a kiosk, marked unverified. Flushes.
 
     With the id of a guest whom staff have named, it returns that row unchanged.
     """

@@ -58,30 +58,30 @@ THIRDS: Final = (1, 11, 21)  # days of a month on which a third begins
 # While this lock is held, no other transaction has uncommitted changes of counted data: by the
 # triggers, a transaction with such a change locks this table until its end.
 ALONE: Final = text("LOCK TABLE insight_changes IN SHARE ROW EXCLUSIVE MODE NOWAIT")
-# the lock that the triggers' INSERT takes too: while it is held, nobody can claim a span (ALONE)
+# the lock that the triggers' INSERT takes too: while it is held, no one can claim a span (ALONE)
 AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")
 
 
 @dataclass
 class Rollup:
-    """The stored figures that a reader may use; `made` are those computed under its claims."""
+    """The stored figures that a reader may use; `computed` are those computed under its claims."""
 
     now: datetime
     tokens: dict[tuple[int, Span], int]
-    made: dict[tuple[int, Span], str] = field(default_factory=dict)
+    computed: dict[tuple[int, Span], str] = field(default_factory=dict)
 
     def insights(self, s: Session, house: House, span: Span) -> Insights:
         """Like `insights()`: the same figures for the session's own state, to the cent."""
         parts = list(_parts(house, span, self.now))
-        held = _held(s, house, [part for part, over in parts if over])
+        stored = _valid_figures(s, house, [part for part, over in parts if over])
         found = Insights(house.tz)
         for part, _over in parts:
-            if part in held:
-                _add_packed(found, held[part])
+            if part in stored:
+                _add_packed(found, stored[part])
                 continue
             more = insights(s, house, part)
             if (house.id, part) in self.tokens:
-                self.made[house.id, part] = _packed(more)
+                self.computed[house.id, part] = _pack(more)
             found.add(more)
         return found
 
@@ -94,7 +94,7 @@ def rolled_up(db: Database, wanted: Iterable[Wanted], now: datetime) -> Iterator
     """
     rollup = Rollup(now, _claimed(db, wanted, now))
     yield rollup
-    for (house_id, span), figures in rollup.made.items():
+    for (house_id, span), figures in rollup.computed.items():
         mine = (
             InsightSpan.property_id == house_id,
             *_is(span),
@@ -172,15 +172,15 @@ def _over(house: House, until: date, now: datetime) -> bool:
     return span_of(until, until, house.tz).since <= now - DAY
 
 
-def _held(s: Session, house: House, spans: Spans) -> dict[Span, str]:
+def _valid_figures(s: Session, house: House, spans: Spans) -> dict[Span, str]:
     """The stored figures of these spans that are valid in this session."""
     if not spans:
         return {}
-    rows = s.execute(_true(house, spans).add_columns(InsightSpan.figures))
+    rows = s.execute(_valid_spans(house, spans).add_columns(InsightSpan.figures))
     return {Span(row.since, row.until): row.figures for row in rows}
 
 
-def _true(house: House, spans: Spans) -> Select[Any]:
+def _valid_spans(house: House, spans: Spans) -> Select[Any]:
     noted = select(InsightChange.id).where(InsightChange.token == InsightSpan.token)
     return select(InsightSpan.since, InsightSpan.until).where(
         InsightSpan.property_id == house.id,
@@ -199,16 +199,16 @@ def _is(span: Span) -> tuple[Any, Any]:
 def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tuple[int, Span], int]:
     """Claim the missing ones of these spans.
 
-    Returns their tokens; none while somebody is writing.
+    Returns their tokens; none while another transaction writes.
     """
     missing: list[Wanted] = []
-    asked: dict[House, set[Span]] = {}
+    wanted_spans: dict[House, set[Span]] = {}
     with db.read() as s:
         for house, span in wanted:
-            over = [part for part, kept in _parts(house, span, now) if kept]
-            asked.setdefault(house, set()).update(over)
-            held = {Span(*row) for row in s.execute(_true(house, over))} if over else set()
-            missing += [(house, part) for part in over if part not in held]
+            over = [part for part, is_over in _parts(house, span, now) if is_over]
+            wanted_spans.setdefault(house, set()).update(over)
+            stored = {Span(*row) for row in s.execute(_valid_spans(house, over))} if over else set()
+            missing += [(house, part) for part in over if part not in stored]
     if not missing:
         return {}
     try:
@@ -216,7 +216,7 @@ def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tupl
             if db.dialect == "postgresql":  # SQLite has one writer anyway
                 s.execute(ALONE)
             tokens = {(house.id, span): _claim(s, house, span) for house, span in missing}
-            for house, spans in asked.items():
+            for house, spans in wanted_spans.items():
                 _delete_other_pieces(s, house, spans)
             known = select(InsightSpan.token)
             _delete(s, delete(InsightChange).where(InsightChange.token.not_in(known)))
@@ -228,8 +228,8 @@ def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tupl
 def _claim(s: Session, house: House, span: Span) -> int:
     """Begin to compute a span. Returns the token under which its figures may be stored."""
     others = or_(InsightSpan.zone != house.tz.key, InsightSpan.counted_by != counted_by())
-    gone = InsightSpan.property_id == house.id, or_(and_(*_is(span)), others)
-    _delete(s, delete(InsightSpan).where(*gone))
+    outdated = InsightSpan.property_id == house.id, or_(and_(*_is(span)), others)
+    _delete(s, delete(InsightSpan).where(*outdated))
     row = InsightSpan(
         property_id=house.id,
         until=span.until,
@@ -244,34 +244,34 @@ def _claim(s: Session, house: House, span: Span) -> int:
     return row.token
 
 
-def _delete_other_pieces(s: Session, house: House, asked: set[Span]) -> None:
-    """Delete stored spans that this request has not, and that are no quarter, month or third.
+def _delete_other_pieces(s: Session, house: House, wanted: set[Span]) -> None:
+    """Delete stored spans that this request does not want, and that are no quarter, month or third.
 
     Otherwise a daily look at "the last 30 days" would leave such spans for good each time.
     """
     rows = s.execute(
         select(InsightSpan.since, InsightSpan.until).where(InsightSpan.property_id == house.id)
     )
-    for span in {Span(*row) for row in rows} - asked:
+    for span in {Span(*row) for row in rows} - wanted:
         first, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
         if end not in _ends(first):
-            gone = InsightSpan.property_id == house.id, *_is(span)
-            _delete(s, delete(InsightSpan).where(*gone))
+            outdated = InsightSpan.property_id == house.id, *_is(span)
+            _delete(s, delete(InsightSpan).where(*outdated))
 
 
 def _delete(s: Session, statement: Delete) -> None:
     s.execute(statement.execution_options(synchronize_session=False))
 
 
-def _packed(found: Insights) -> str:
+def _pack(found: Insights) -> str:
     """The figures as JSON, without fees, which follow from the cancelled rides."""
     policies = list(dict.fromkeys(each.policy for each in found.cancelled))
-    held: dict[str, Any] = {name: list(getattr(found, name).items()) for name in MINUTES}
+    packed: dict[str, Any] = {name: list(getattr(found, name).items()) for name in MINUTES}
     for name in GROUPED:
         groups = getattr(found, name).items()
-        held[name] = [[_KEYS[name][0](key), *_row(each)] for key, each in groups]
-    held["policies"] = policies
-    held["cancelled"] = [
+        packed[name] = [[_KEYS[name][0](key), *_pack_counts(each)] for key, each in groups]
+    packed["policies"] = policies
+    packed["cancelled"] = [
         [
             _instant(each.keys.at),
             *each.keys[1:-1],
@@ -284,16 +284,16 @@ def _packed(found: Insights) -> str:
         ]
         for each in found.cancelled
     ]
-    return json.dumps(held, separators=(",", ":"))
+    return json.dumps(packed, separators=(",", ":"))
 
 
 def _add_packed(found: Insights, figures: str) -> None:
-    """Add figures that `_packed` wrote."""
-    held = json.loads(figures)
+    """Add figures that `_pack` wrote."""
+    packed = json.loads(figures)
     for name in GROUPED:
         key_of, groups = _KEYS[name][1], getattr(found, name)
-        for packed, sums, *counts in held[name]:
-            key, more = key_of(packed), Figures(*counts)
+        for packed_key, sums, *counts in packed[name]:
+            key, more = key_of(packed_key), Figures(*counts)
             more.sums = dict(sums)
             if key in groups:
                 groups[key].add(more)
@@ -302,16 +302,16 @@ def _add_packed(found: Insights, figures: str) -> None:
             if name == "days":
                 found.total.add(more)
     for name in MINUTES:
-        getattr(found, name).update(dict(held[name]))
-    for at, category, staff, centre, name, known, policy, *rest in held["cancelled"]:
+        getattr(found, name).update(dict(packed[name]))
+    for at, category, staff, centre, name, known, policy, *rest in packed["cancelled"]:
         keys = Keys(_at(at), category, staff, centre, Destination(name, known))
         currency, allotted, stopped, aborted = rest
         stopped_at = None if stopped is None else _at(stopped)
-        words = held["policies"][policy]
+        words = packed["policies"][policy]
         found.cancelled.append(Cancelled(keys, words, currency, _at(allotted), stopped_at, aborted))
 
 
-def _row(figures: Figures) -> tuple[Any, ...]:
+def _pack_counts(figures: Figures) -> tuple[Any, ...]:
     return list(figures.sums.items()), *(getattr(figures, name) for name in COUNTS)
 
 

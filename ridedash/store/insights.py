@@ -246,8 +246,8 @@ def _add_times(s: Session, house: House, span: Span, found: Insights) -> None:
     del values[f"change{len(clock) - 1}"]  # the last offset applies until the end of the span
     days, hours = queries.times(s.get_bind().dialect.name, len(clock) - 1)
     values |= _values(house, span)
-    found.days.update(_figures(s, days, house, values, _day))
-    found.week.update(_figures(s, hours, house, values, _hour_of_week))
+    found.days.update(_read_groups(s, days, house, values, _day))
+    found.week.update(_read_groups(s, hours, house, values, _hour_of_week))
     for figures in found.days.values():
         found.total.add(figures)
 
@@ -302,7 +302,7 @@ def _add_groups(s: Session, house: House, span: Span, found: Insights) -> None:
         queries.STAFF: found.staff,
         queries.CENTRE: found.centres,
     }
-    figures = _figures(s, queries.GROUPS, house, _values(house, span), name)
+    figures = _read_groups(s, queries.GROUPS, house, _values(house, span), name)
     for (what, key), each in figures.items():
         groups[what][key] = each
 
@@ -327,7 +327,7 @@ def _add_destinations(
     def name(known: int, name: str | None) -> Destination:
         return _place(name, known)
 
-    found.destinations.update(_figures(s, queries.DESTINATIONS, house, values, name))
+    found.destinations.update(_read_groups(s, queries.DESTINATIONS, house, values, name))
     changed: dict[int, Destination] = {}
     rides: dict[int, Figures] = {}
     for row in s.execute(queries.CHANGED, values):
@@ -388,7 +388,7 @@ def _values(house: House, span: Span) -> dict[str, Any]:
     }
 
 
-def _figures(
+def _read_groups(
     s: Session,
     grouped: queries.Grouped,
     house: House,

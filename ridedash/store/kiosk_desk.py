@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, KioskVisit, PickupHint
 
-ALIVE: Final = timedelta(seconds=60)  # a kiosk without a beat for this long is silent
+ALIVE: Final = timedelta(seconds=60)  # a kiosk without a heartbeat for this long is silent
 SILENT: Final = timedelta(minutes=3)  # managers are told of a kiosk that is silent for this long
 # a visit that began longer ago is over, and so is its call for help
 RINGS: Final = timedelta(minutes=30)
@@ -144,7 +144,7 @@ def _counted(rows: list[KioskVisit]) -> Visits:
 def answer_help(
     s: Session, property_id: int, visit_id: str, staff_id: int, now: datetime
 ) -> KioskVisit | None:
-    """Tell the guest that somebody is coming. Returns the visit; None if it has not called."""
+    """Tell the guest that staff are coming. Returns the visit; None if it has not called."""
     row = s.get(KioskVisit, visit_id, with_for_update=True)
     if row is None or row.property_id != property_id or row.help_at is None:
         return None
@@ -157,13 +157,13 @@ class KioskCounts(NamedTuple):
     """Kiosks at one instant, for monitoring."""
 
     alive: int
-    silent: int  # paired, not out of order, and without a beat for a minute
+    silent: int  # paired, not out of order, and without a heartbeat for a minute
     out_of_order: int
     silent_s: float  # of the kiosk that has been silent for longest; 0.0 without one
 
 
 def kiosk_counts(s: Session, now: datetime) -> KioskCounts:
-    """How many paired devices are heard, silent and out of order."""
+    """How many paired devices are alive, silent and out of order."""
     paired = Kiosk.token_hash.is_not(None), Kiosk.revoked_at.is_(None)
     rows = s.execute(select(Kiosk.seen_at, Kiosk.out_of_order).where(*paired)).all()
     ages = [(now - seen).total_seconds() for seen, out in rows if seen is not None and not out]

@@ -16,7 +16,7 @@ from ridedash.store.models.orders import Order
 ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
 ENDED_VISITS: Final = "ended visits"  # key in a session's info: list of (how, seconds), for metrics
 LONGEST: Final = timedelta(hours=2)  # no visit lasts longer
-KEPT_IN_SIGHT: Final = timedelta(days=1)  # the greatest age of a visit that the worker still ends
+MAX_AGE: Final = timedelta(days=1)  # the greatest age of a visit that the worker still ends
 # a visit is ended after this time without a request from its page or its kiosk
 LOST_AFTER: Final = timedelta(minutes=10)
 # the screens in their order; a visit's `screen` is the furthest one
@@ -25,7 +25,7 @@ SCREENS: Final = (
     *("sending", "unshown", "booked", "find", "ride", "sorry", "unknown"),
 )
 SENDING: Final = "sending"
-UNSHOWN: Final = "unshown"  # the desk was told that the ticket was never shown
+UNSHOWN: Final = "unshown"  # the desk has an item: the ticket was never shown
 # orders without a ride need no ticket
 NO_TICKET_NEEDED: Final = frozenset({"REJECTED", "NOT_SENT", "FAILED", "CLOSED_NOT_BOOKED"})
 BOOKED: Final = "booked"  # the page has shown the ticket
@@ -95,7 +95,7 @@ def shows_ticket(s: Session, visit: Visit, order_id: int) -> bool:
 
 
 def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
-    """Call the desk until somebody answers; after an answer or an end, a new request calls again.
+    """Call the desk until staff answer; after an answer or an end, a new request calls again.
 
     Since only one guest stands at a kiosk, requests of earlier visits there end.
     """
@@ -118,24 +118,24 @@ def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
     return True
 
 
-def end(s: Session, visit: Visit, told: End, now: datetime) -> None:
+def end(s: Session, visit: Visit, report: End, now: datetime) -> None:
     """Record how a visit ended; only the first report counts."""
-    row = touch(s, visit, now, told.screen)
+    row = touch(s, visit, now, report.screen)
     if row is None or row.ended_at is not None:
         return
-    row.ended_at, row.how = now, told.how if told.how in ENDS else "left"
-    row.language = told.language or None
-    row.aids = sorted(AIDS.intersection(told.aids))
-    row.seconds = told.seconds
-    if told.seconds is not None:
-        row.began_at = min(row.began_at, now - timedelta(seconds=told.seconds))
+    row.ended_at, row.how = now, report.how if report.how in ENDS else "left"
+    row.language = report.language or None
+    row.aids = sorted(AIDS.intersection(report.aids))
+    row.seconds = report.seconds
+    if report.seconds is not None:
+        row.began_at = min(row.began_at, now - timedelta(seconds=report.seconds))
     _count(s, row)
 
 
 def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> list[int]:
     """Orders made before this time whose page never showed their ticket, as far as known."""
     query = select(Order.id).join(KioskVisit, KioskVisit.order_id == Order.id)
-    recent = KioskVisit.began_at > before - KEPT_IN_SIGHT
+    recent = KioskVisit.began_at > before - MAX_AGE
     mine = KioskVisit.kiosk_id.in_(kiosk_ids), recent, KioskVisit.screen == SENDING
     return list(s.scalars(query.where(*mine, Order.created_at < before)))
 
@@ -149,7 +149,7 @@ def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]
         .join(Kiosk, Kiosk.id == KioskVisit.kiosk_id)
         .where(
             KioskVisit.kiosk_id.in_(kiosk_ids),
-            KioskVisit.began_at > now - KEPT_IN_SIGHT,
+            KioskVisit.began_at > now - MAX_AGE,
             KioskVisit.ended_at.is_(None),
             or_(KioskVisit.began_at < now - LONGEST, quiet),
         )
@@ -170,8 +170,8 @@ def _count(s: Session, row: KioskVisit) -> None:
     s.info.setdefault(ENDED_VISITS, []).append((row.how, row.seconds))
 
 
-def _furthest(known: str | None, told: str) -> str | None:
-    return told if _rank(told) > _rank(known) else known
+def _furthest(known: str | None, reported: str) -> str | None:
+    return reported if _rank(reported) > _rank(known) else known
 
 
 def _rank(screen: str | None) -> float:

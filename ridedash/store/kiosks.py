@@ -1,4 +1,4 @@
-"""Paired devices: kiosks and door displays, their pairing codes, tokens, PINs and beats.
+"""Paired devices: kiosks and door displays, their pairing codes, tokens, PINs and heartbeats.
 
 A device does not sign in. It is paired once with an 8-character code, and then known by a token of
 256 bits in a cookie; the database has hashes of both (docs/security.md 9).
@@ -180,7 +180,7 @@ def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
 def note_beat(
     s: Session, kiosk_id: int, now: datetime, release: str, health: dict[str, Any]
 ) -> None:
-    """Record a beat: the release of the device's page, and its health. Needs a write session."""
+    """Record a heartbeat: its release and its health. Needs a write session."""
     row = s.get(Kiosk, kiosk_id, with_for_update=True)
     if row is not None:
         row.seen_at, row.release, row.health = now, release, health

@@ -17,11 +17,11 @@ from ridedash.store.models.kiosks import OwnPhone
 OPEN_FOR: Final = timedelta(minutes=10)  # how long a link can be opened
 BOOK_FOR: Final = timedelta(minutes=20)  # how long one can book after opening it
 # how long rows are stored, for the browser that booked and comes back
-KEPT: Final = timedelta(days=1)
+STORED_FOR: Final = timedelta(days=1)
 
 
 def make_link(s: Session, kiosk_id: int, property_id: int, visit_id: str, now: datetime) -> str:
-    """The token of a new link. An earlier link of this visit that nobody has opened ends."""
+    """The token of a new link. An earlier link of this visit that no one has opened ends."""
     s.execute(
         delete(OwnPhone).where(
             OwnPhone.kiosk_id == kiosk_id,
@@ -61,7 +61,7 @@ def phone_of(s: Session, token: str, session: str, now: datetime) -> OwnPhone | 
     row = s.get(OwnPhone, secret_hash(token))
     if row is None or row.session_hash is None or row.session_hash != secret_hash(session):
         return None
-    until = row.used_at + KEPT if row.used_at else row.expires_at
+    until = row.used_at + STORED_FOR if row.used_at else row.expires_at
     return row if now < until else None
 
 

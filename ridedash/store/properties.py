@@ -115,7 +115,7 @@ def find_staff(s: Session, sign_in_name: str) -> Staff | None:
 
 
 def is_taken(s: Session, sign_in_name: str) -> bool:
-    """Whether somebody has this sign-in name, disabled staff included: no two people share one."""
+    """Whether a person, disabled or not, has this sign-in name: no two people share one."""
     query = select(Staff.id).where(Staff.sign_in_name == sign_in_key(sign_in_name))
     return s.scalars(query).first() is not None
 

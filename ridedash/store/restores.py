@@ -58,12 +58,12 @@ def epoch(s: Session) -> int:
 
 
 def is_at_least(of: int, beats: int) -> ColumnElement[bool]:
-    """A condition for statements: the database is in epoch `of`, with at least so many beats."""
+    """A condition for statements: the database is in epoch `of`, of at least `beats` heartbeats."""
     return exists().where(Watermark.epoch == of, Watermark.beats >= beats)
 
 
 def last_known_moment(s: Session) -> datetime | None:
-    """The last moment that the database knows of: its last watermark, else its last heartbeat."""
+    """The last instant that the database knows of: its last watermark, else its last heartbeat."""
     at = s.scalar(select(Watermark.beat_at))
     return at or s.scalar(select(func.max(Heartbeat.beat_at)))
 
@@ -119,7 +119,7 @@ class Waiting(NamedTuple):
 
     restored_to: datetime | None
     is_open: bool  # not accepted yet
-    held: int  # planned rides that are not sent until somebody decides
+    held: int  # planned rides that are not sent until a member of staff decides
     lost: int  # orders that were sent, and that the database has lost
 
 
@@ -147,13 +147,13 @@ def held_orders(s: Session, property_id: int | None = None) -> list[Order]:
 
 
 def lost_orders(s: Session, property_id: int | None = None) -> list[LostOrder]:
-    """The lost orders that nobody has dealt with, the last one first."""
+    """The lost orders that no one has dealt with, the last one first."""
     query = select(LostOrder).where(*_lost(property_id)).order_by(LostOrder.sent_at.desc())
     return list(s.scalars(query))
 
 
 def homeless_orders(s: Session) -> list[LostOrder]:
-    """Lost orders of lost properties that nobody has dealt with, for admins; the last one first."""
+    """Lost orders of lost properties that no one has dealt with, for admins; the last one first."""
     mine = LostOrder.closed_at.is_(None), LostOrder.property_id.is_(None)
     return list(s.scalars(select(LostOrder).where(*mine).order_by(LostOrder.sent_at.desc())))
 

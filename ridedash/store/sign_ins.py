@@ -43,7 +43,7 @@ WINDOW: Final = timedelta(minutes=10)
 ADDRESS_LIMIT: Final = 30
 TOTAL_LIMIT: Final = 300
 # longer than any process caches a sign-in, even if clocks differ
-ENDED_KEPT: Final = timedelta(days=1)
+ENDED_STORED_FOR: Final = timedelta(days=1)
 ENDING: Final = 7_413_020_932  # number of PostgreSQL's advisory lock for ending sign-ins
 
 
@@ -146,8 +146,8 @@ def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float
     if closed:
         return closed
     keys = _name_key(name), _address_key(address), "all"  # locked in this order by every caller
-    rows = {key: _row(s, key, now) for key in keys}
-    wait = max(_left_s(row.blocked_until, now) for row in rows.values())
+    rows = {key: _lock_throttle(s, key, now) for key in keys}
+    wait = max(_remaining_s(row.blocked_until, now) for row in rows.values())
     if wait:
         return wait
     _count_name(rows[_name_key(name)], now)
@@ -159,15 +159,16 @@ def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float
 def code_allowed(s: Session, address: str, now: datetime) -> float:
     """0.0 when a device's pairing code may be tried now; otherwise the seconds to wait.
 
-    Needs a write session. All tries are counted, right ones too: nobody pairs thirty devices in ten
+    Needs a write session. All tries are counted, right ones too: no one pairs thirty devices in ten
     minutes.
     """
     limits = {f"pairing:{network_of(address)}": ADDRESS_LIMIT, "pairing": TOTAL_LIMIT}
     closed = _closed_s(s, limits, now)
     if closed:
         return closed
-    rows = {key: _row(s, key, now) for key in limits}  # locked in this order by every caller
-    wait = max(_left_s(row.blocked_until, now) for row in rows.values())
+    # every caller locks them in this order
+    rows = {key: _lock_throttle(s, key, now) for key in limits}
+    wait = max(_remaining_s(row.blocked_until, now) for row in rows.values())
     if not wait:
         for key, most in limits.items():
             _count_window(rows[key], most, now)
@@ -196,7 +197,7 @@ def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
     if _dialect(s) == "postgresql":
         s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
     newest = select(func.max(EndedSignIn.id)).scalar_subquery()
-    old = EndedSignIn.at < now - ENDED_KEPT
+    old = EndedSignIn.at < now - ENDED_STORED_FOR
     s.execute(delete(EndedSignIn).where(old, EndedSignIn.id < newest))
     ended = hashes.add_columns(literal(now, UtcDateTime))
     s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], ended))
@@ -228,10 +229,10 @@ def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> Non
 def _closed_s(s: Session, keys: Iterable[str], now: datetime) -> float:
     """Seconds until none of these limits refuses tries; refused tries store nothing."""
     until = select(Throttle.blocked_until).where(Throttle.key.in_(keys))
-    return max((_left_s(at, now) for at in s.scalars(until)), default=0.0)
+    return max((_remaining_s(at, now) for at in s.scalars(until)), default=0.0)
 
 
-def _row(s: Session, key: str, now: datetime) -> Throttle:
+def _lock_throttle(s: Session, key: str, now: datetime) -> Throttle:
     """The count of a key, locked until the session ends: parallel guesses are all counted."""
     row = s.get(Throttle, key, with_for_update=True)
     if row is None:
@@ -240,7 +241,7 @@ def _row(s: Session, key: str, now: datetime) -> Throttle:
     return row
 
 
-def _left_s(until: datetime | None, now: datetime) -> float:
+def _remaining_s(until: datetime | None, now: datetime) -> float:
     return max(0.0, (until - now).total_seconds()) if until else 0.0
 
 

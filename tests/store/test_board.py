@@ -146,10 +146,10 @@ def test_accounts_that_the_service_refuses_or_no_key_decrypts_are_named(desk: De
         s.get_one(Account, desk.ids["other.account"]).state = "reconnect"
     with desk.services.db.read() as s:
         assert board.accounts_in_need(s, house, vault) == [
-            AccountInNeed(ids["refused"], "refused", sealed=False),
-            AccountInNeed(ids["both"], "both", sealed=False),
-            AccountInNeed(ids["sealed"], "sealed", sealed=True),
-            AccountInNeed(ids["replaced"], "replaced", sealed=True),
+            AccountInNeed(ids["refused"], "refused", is_unreadable=False),
+            AccountInNeed(ids["both"], "both", is_unreadable=False),
+            AccountInNeed(ids["sealed"], "sealed", is_unreadable=True),
+            AccountInNeed(ids["replaced"], "replaced", is_unreadable=True),
         ]
 
 

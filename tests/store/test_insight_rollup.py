@@ -17,7 +17,7 @@ from ridedash.rides.privacy.retention import forget_guest
 from ridedash.store import insight_queries as queries
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.history import RideFilter, totals
-from ridedash.store.insight_rollup import _held, rolled_up
+from ridedash.store.insight_rollup import _valid_figures, rolled_up
 from ridedash.store.insights import Insights, Span, insights, span_of
 from ridedash.store.models.orders import (
     Action,
@@ -331,7 +331,7 @@ def true_spans(desk: Desk, where: Place) -> set[date]:
     lasts = [*(first - DAY for first in firsts[1:]), LAST]
     spans = [span_of(*days, tz) for days in zip(firsts, lasts, strict=True)]
     with desk.services.db.read() as s:
-        return {each.since.astimezone(tz).date() for each in _held(s, where.house, spans)}
+        return {each.since.astimezone(tz).date() for each in _valid_figures(s, where.house, spans)}
 
 
 # first days: two thirds of March, the whole of April, and the days before and after these parts

@@ -32,7 +32,7 @@ __all__ = [
     "feedback",
 ]
 
-BUSY: Final = "BUSY"  # the same action was requested a moment ago and is not answered yet
+BUSY: Final = "BUSY"  # the same action was requested just before and is not answered yet
 BUSY_LASTS: Final = timedelta(seconds=30)
 NOT_FOUND: Final = "NOT_FOUND"
 ALREADY_GIVEN: Final = "ALREADY_GIVEN"

@@ -1,6 +1,6 @@
 """A ride that the guest starts: its order waits for a press, within limits that staff have set.
 
-See docs/booking-protocol.md 1.8. The order is WAITING until somebody presses: the guest by their
+See docs/booking-protocol.md 1.8. The order is WAITING until a person presses: the guest by their
 link, or staff. Then the price of the same car is requested again. Within the limits the order
 becomes READY in one commit, and is sent like any other; otherwise nothing is ordered, and staff are
 told. A later press finds that the order no longer waits.
@@ -140,7 +140,7 @@ def in_minor(amount: Decimal) -> int:
 
 
 def end_missed(s: Session, order: Order, now: datetime) -> None:
-    """End an order that nobody started in time: WAITING to NOT_SENT."""
+    """End an order that no one started in time: WAITING to NOT_SENT."""
     order.code = START_MISSED
     transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, code=START_MISSED)
 
@@ -238,7 +238,7 @@ def _product(runtime: Runtime, order: Order, offer: Offer, usual: str | None) ->
     if price is None or product.currency not in agreed:
         raise NotStarted(NO_PRICE)
     if offer.seat_prices and is_metered(product):
-        raise NotStarted(METERED)  # nobody has agreed to a metered price
+        raise NotStarted(METERED)  # no one has agreed to a metered price
     if in_minor(price) > (order.ceiling_minor or 0):
         raise NotStarted(ABOVE, price)
     return product

@@ -1,9 +1,9 @@
 """Approvals: a booking at a kiosk waits until the desk approves it and says who pays, or declines.
 
-The kiosk waits for three minutes. After an ask that nobody answered, kiosks with the rule APPROVAL
+The kiosk waits for three minutes. After an ask that no one answered, kiosks with the rule APPROVAL
 are closed for ten minutes: the next guest is told so at once instead of waiting. Name and phone are
-kept encrypted, and only while they are needed. The order is made from the approval: later requests
-of the kiosk can't change it (docs/booking-protocol.md 1.9).
+stored encrypted, and only while they are needed. The order is made from the approval: later
+requests of the kiosk can't change it (docs/booking-protocol.md 1.9).
 """
 
 import json
@@ -23,7 +23,7 @@ from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, WhoPays
 from ridedash.store.models.orders import Offer
 
 LASTS: Final = timedelta(seconds=180)  # a guest who stands at the kiosk waits no longer
-AWAY_FOR: Final = timedelta(minutes=10)  # after an ask that nobody answered
+AWAY_FOR: Final = timedelta(minutes=10)  # after an ask that no one answered
 USED_WITHIN: Final = timedelta(seconds=180)  # after the answer: an old approval orders nothing
 # reasons that the desk can give, which guests read (wording/kiosk.py), and our own
 REASONS: Final = ("full", "ask", "not_guest")
@@ -86,7 +86,7 @@ class AskNow:
     """An approval as it is now.
 
     `offer_id` is the offer that may be ordered, `wish` the guest's request. `posted` is the offer
-    that was shown when the desk was asked.
+    that was shown when the desk got the request.
     """
 
     id: int
@@ -297,7 +297,7 @@ def has_late(s: Session, now: datetime) -> bool:
 
 
 def expire_asks(s: Session, now: datetime) -> int:
-    """Expire approvals that waited too long, or that nobody used in time. Returns how many."""
+    """Expire approvals that waited too long, or that no one used in time. Returns how many."""
     late = select(KioskAsk).where(_is_late(now)).with_for_update(skip_locked=True)
     rows = s.scalars(late).all()
     for row in rows:
@@ -306,7 +306,7 @@ def expire_asks(s: Session, now: datetime) -> int:
 
 
 def _is_late(now: datetime) -> ColumnElement[bool]:
-    """The condition for approvals that nobody can answer or use any more; their names must go."""
+    """The condition for approvals that no one can answer or use any more; their names must go."""
     waiting = and_(KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - LASTS)
     unused = and_(
         KioskAsk.state == AskState.APPROVED.value,

@@ -105,7 +105,7 @@ def use_up(s: Session, code: OpenCode, kiosk_id: int, now: datetime) -> bool:
 def may_try(s: Session, kiosk_id: int, now: datetime, *, phone: bool = False) -> bool:
     """Whether a kiosk may try a code now. The try counts as wrong until `was_right` is called.
 
-    Tries on guests' own phones (`phone`) are counted separately, so that nobody far away can block
+    Tries on guests' own phones (`phone`) are counted separately, so that no one far away can block
     the kiosk. Needs a write session.
     """
     return tries.tries_left(s, tries.codes_of(kiosk_id, phone=phone), WRONG_CODES, now) > 0

@@ -80,7 +80,7 @@ def page_secret(kiosk_id: int, visit_id: str, form_token: str) -> str:
 
 
 def order_token(secret: str) -> str:
-    """The form token of a kiosk's order. Nobody can guess or choose the token of another form."""
+    """The form token of a kiosk's order. No one can guess or choose the token of another form."""
     hashed = f"kiosk order|{secret}".encode("utf-8", "replace")
     return "k" + hashlib.sha256(hashed).hexdigest()[:TOKEN_LENGTH]
 

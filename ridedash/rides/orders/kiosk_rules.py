@@ -1,7 +1,7 @@
 """What a kiosk may order, and who pays: the property's rule, limits, and protection from misuse.
 
 No staff stand at a kiosk. So a guest pays the driver unless staff have said otherwise, by a desk
-code or an approval, and somebody who books for fun soon meets a limit (docs/booking-protocol.md
+code or an approval, and a person who books for fun soon meets a limit (docs/booking-protocol.md
 1.9).
 """
 
@@ -112,7 +112,7 @@ def rule_now(kiosk: Kiosk, now: datetime) -> WhoPays:
     """The rule that applies at a kiosk now.
 
     At an attended kiosk staff stand beside the guest: it asks for neither a code nor an approval,
-    and the guest pays the driver. After rides that nobody took, a kiosk asks for a desk code.
+    and the guest pays the driver. After rides that no one took, a kiosk asks for a desk code.
     """
     if kiosk.attended:
         return WhoPays.DRIVER
@@ -186,7 +186,7 @@ def watch_ended(s: Session, kiosk: Kiosk, now: datetime) -> bool:
     """Let a kiosk ask for desk codes after two rides in an hour that ended before they began.
 
     This lasts 60 minutes, and the desk gets an item that names both rides. Returns whether it began
-    now. A search that found no driver does not count, because nobody cancelled. Needs a locked row.
+    now. A search that found no driver does not count, because no one cancelled. Needs a locked row.
     """
     if kiosk.code_until is not None and now < kiosk.code_until:
         return False

@@ -1,7 +1,7 @@
 """Checks kiosks every few seconds in the worker, because their pages may be gone.
 
 It finds guests whose ticket was never shown, rides that ended before they began, approvals that
-nobody answered, and visits that nobody has ended.
+no one answered, and visits that no one has ended.
 """
 
 from datetime import datetime, timedelta

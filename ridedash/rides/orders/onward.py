@@ -6,7 +6,7 @@ ordered already, were withdrawn or are over are never touched: only SCHEDULED on
 under its lock (docs/booking-protocol.md 1.2).
 
 When the trip or the car changes, each ride needs a new price, for the car and the trip that it will
-then have. The service is asked for these prices before anything is locked.
+then have. These prices are requested from the service before anything is locked.
 """
 
 from collections.abc import Collection, Mapping

@@ -63,7 +63,7 @@ class RestoreWatch:
         self._uncommitted: Mark | None = None  # the state that the heartbeat is about to commit
         # the epoch of a database that a heartbeat found to be older than the state seen before
         self._older_in: int | None = None
-        # the latest moment that the database knew of at the last heartbeat
+        # the latest instant that the database knew of at the last heartbeat
         self._found_at: datetime | None = None
         self._requests = 0  # how often a comparison was requested
         # `_state` at the start of the last comparison

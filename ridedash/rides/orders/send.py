@@ -85,7 +85,7 @@ class Sender:
         query = select(Order.id).where(
             Order.state == OrderState.READY, Order.due_at <= now, Order.ready_at > oldest
         )
-        wait_s = runtime.client.traffic.held_s()
+        wait_s = runtime.client.traffic.throttled_s()
         if wait_s:
             query = query.where(Order.ready_at <= oldest + timedelta(seconds=wait_s))
         # workers that can read the account's token come first

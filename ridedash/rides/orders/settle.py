@@ -166,7 +166,7 @@ def _record_contradiction(
 def _record_late_answer(
     s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
 ) -> None:
-    """An audit entry; an alarm too if the answer may be about a booking that nobody follows.
+    """An audit entry; an alarm too if the answer may be about a booking that no one follows.
 
     The same answer is recorded once: journals are replayed, and compared with the database again.
     """

@@ -182,7 +182,7 @@ def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
 
 
 def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
-    """Raise an item for a planned ride that failed: perhaps nobody looks when it is sent."""
+    """Raise an item for a planned ride that failed: perhaps no one looks when it is sent."""
     clear_attention(s, order, NOT_YET, now)
     if to is OrderState.SCHEDULED and order.held_at is not None:  # its withdrawal was undone
         raise_attention(s, order, HELD, None, now)

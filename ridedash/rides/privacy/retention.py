@@ -36,7 +36,7 @@ PATH_BATCH: Final = 2_000  # points of paths in one transaction: small rows, but
 MOST_BATCHES: Final = 25  # batches of each step in one run; the next run, an hour later, continues
 # an order may use an offer for two minutes; the rest of the day is for support
 OFFER_LASTS: Final = timedelta(days=1)
-ENDS: Final = frozenset({"pickup", "drop"})  # facts of a ride that are always kept
+ENDS: Final = frozenset({"pickup", "drop"})  # facts of a ride that are never deleted
 # facts of a ride that show where it was, and when
 ROUTE: Final = frozenset({"position", "bearing", "speed", "route", "eta", "distance"})
 PEOPLE: Final = frozenset(
@@ -57,7 +57,7 @@ class RetentionDays:
 def retention_job(db: Database, days: RetentionDays, key: str, now: datetime) -> int:
     """Delete old data in short transactions. Returns how many rows were deleted or lost data.
 
-    `key` makes the pseudonyms: without it nobody can test a phone number against them.
+    `key` makes the pseudonyms: without it no one can test a phone number against them.
     """
     return drop_old_offers(db, now) + remove_old_data(db, now, days, key)
 

@@ -357,9 +357,9 @@ def _schedule(
 def overdue_since(
     before: Before, status: str | None, now: datetime, time: ServiceTime
 ) -> datetime | None:
-    """The moment a minute after the end of the search for a driver.
+    """The instant a minute after the end of the search for a driver.
 
-    None before that moment, if it is unknown, or if the ride is no longer searching.
+    None before that instant, if it is unknown, or if the ride is no longer searching.
     """
     if status is not None and status not in wire.SEARCHING:
         return None

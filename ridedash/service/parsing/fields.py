@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict
 from ridedash.geo import LatLng, is_valid
 from ridedash.text import one_line
 
-TEXT_LIMIT: Final = 300  # characters of any text that is kept
+TEXT_LIMIT: Final = 300  # characters of any text that is stored
 LINK_LIMIT: Final = 2000
-ROWS_LIMIT: Final = 200  # elements of any list that is kept
+ROWS_LIMIT: Final = 200  # elements of any list that is stored
 NUMBER_DIGITS: Final = 12  # before the point and after it; no fare, distance or time needs more
 NUMBER_LIMIT: Final = 10**NUMBER_DIGITS
 IDENT_LIMIT: Final = 10**40
@@ -120,7 +120,7 @@ def items(value: Any) -> list[Any]:
 def text(value: Any) -> str | None:
     """Cleaned text of at most 300 characters, without control or other invisible characters.
 
-    Numbers become their text. Markup is kept: it is shown as text.
+    Numbers become their text. Markup stays: it is shown as text.
     """
     if value is None:
         return None
@@ -143,8 +143,8 @@ def currency(value: Any) -> str | None:
 
     Any other word stays as it came.
     """
-    said = text(value)
-    return said.upper() if said and _CODE.fullmatch(said) else said
+    code = text(value)
+    return code.upper() if code and _CODE.fullmatch(code) else code
 
 
 def ident(value: Any, limit: int = 100) -> str | None:

@@ -15,7 +15,7 @@ EPSILON: Final = 1e-9
 
 RETRY_SHARE: Final = 0.1
 RETRIES_AT_START: Final = 2.0
-RETRIES_KEPT: Final = 10.0
+RETRIES_STORED: Final = 10.0
 
 
 class TokenBucket:
@@ -32,16 +32,16 @@ class TokenBucket:
         self.burst = min(max(MIN_BURST, rate * BURST_SHARE), rate)
         self._tokens = self.burst
         self._at = now
-        self._held_until = -math.inf
+        self._throttled_until = -math.inf
         self._starts: deque[float] = deque()
 
     def left(self, now: float) -> float:
-        """How many calls may start now; 0 while the bucket is held."""
-        held = now < self._held_until
+        """How many calls may start now; 0 while the bucket is throttled."""
+        is_throttled = now < self._throttled_until
         if math.isinf(self.rate):
-            return 0.0 if held else math.inf
+            return 0.0 if is_throttled else math.inf
         self._refill(now)
-        if held:
+        if is_throttled:
             return 0.0
         return min(self._tokens, int(self.rate) - len(self._starts))
 
@@ -54,10 +54,10 @@ class TokenBucket:
 
     def wait_s(self, needed: float, now: float) -> float:
         """Seconds until `left` is `needed`; 0 if it already is."""
-        held = max(0.0, self._held_until - now)
+        throttled_s = max(0.0, self._throttled_until - now)
         if math.isinf(self.rate) or self.left(now) >= needed - EPSILON:
-            return held
-        for_tokens = held + max(0.0, needed - self._tokens) / self.rate
+            return throttled_s
+        for_tokens = throttled_s + max(0.0, needed - self._tokens) / self.rate
         surplus = math.ceil(len(self._starts) + needed - int(self.rate) - EPSILON)
         for_window = 0.0
         if 0 < surplus <= len(self._starts):
@@ -69,8 +69,8 @@ class TokenBucket:
 
         Then the bucket is empty, so that the first tokens go by priority.
         """
-        if until > self._held_until:
-            self._held_until = until
+        if until > self._throttled_until:
+            self._throttled_until = until
             self.drain(until)
 
     def drain(self, now: float) -> None:
@@ -78,9 +78,9 @@ class TokenBucket:
         self._tokens = 0.0
         self._at = max(self._at, now)
 
-    def held_s(self, now: float) -> float:
+    def throttled_s(self, now: float) -> float:
         """Seconds for which nothing may start."""
-        return max(0.0, self._held_until - now)
+        return max(0.0, self._throttled_until - now)
 
     def _refill(self, now: float) -> None:
         if now > self._at:
@@ -101,7 +101,7 @@ class RetryBudget:
 
     def called(self) -> None:
         """Count a call."""
-        self._left = min(RETRIES_KEPT, self._left + RETRY_SHARE)
+        self._left = min(RETRIES_STORED, self._left + RETRY_SHARE)
 
     def take(self) -> bool:
         """Spend a retry. False when none is left."""

@@ -157,10 +157,10 @@ class Traffic:
         with self._lock:
             return self._wait(priority, self._now())[0]
 
-    def held_s(self) -> float:
+    def throttled_s(self) -> float:
         """Seconds for which a 429 stops every call."""
         with self._lock:
-            return self._bucket.held_s(self._now())
+            return self._bucket.throttled_s(self._now())
 
     def may_repeat(self) -> bool:
         """Spend one retry of the budget: at most a tenth of the calls are retries."""

@@ -25,7 +25,7 @@ import httpcore
 
 from ridedash.service.transport.egress import DIRECT, PORTS, Egress, open_tunnel
 
-# shorter than any server's idle limit, so that a kept connection is rarely dead
+# shorter than any server's idle limit, so that a cached connection is rarely dead
 IDLE_S: Final = 5.0
 WRITE_STEP: Final = 4096  # bytes; the deadline is checked between steps
 
@@ -53,8 +53,8 @@ class Deadline:
         return self._connect_by - time.monotonic()
 
 
-# A kept connection serves one call after another, so the deadline of a call can't be stored in its
-# stream. It is stored in the context of the calling thread; without a deadline nothing is sent.
+# A cached connection serves one call after another, so the deadline of a call can't be stored in
+# its stream. It is stored in the context of the calling thread; without a deadline nothing is sent.
 _active: ContextVar[Deadline] = ContextVar("active_deadline")
 
 
@@ -89,14 +89,14 @@ class Connection:
             self._connection.close()
 
     def _ready(self, origin: httpcore.Origin) -> httpcore.HTTPConnection:
-        kept = self._connection
+        cached = self._connection
         if (
-            kept is not None
-            and kept.is_available()
-            and kept.can_handle_request(origin)
-            and not kept.has_expired()
+            cached is not None
+            and cached.is_available()
+            and cached.can_handle_request(origin)
+            and not cached.has_expired()
         ):
-            return kept
+            return cached
         self.close()
         self._connection = httpcore.HTTPConnection(
             origin,

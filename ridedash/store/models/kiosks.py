@@ -24,7 +24,7 @@ class KioskKind(StrEnum):
 class WhoPays(StrEnum):
     """Who decides that the house pays for a ride that a guest books at a kiosk."""
 
-    DRIVER = "driver"  # nobody: guests pay the driver
+    DRIVER = "driver"  # no one: guests pay the driver
     CODE = "code"  # staff, by a desk code that they make beforehand
     APPROVAL = "approval"  # staff, who approve each booking at the desk
 
@@ -43,7 +43,7 @@ Texts: Final = JSON(none_as_null=True)
 
 
 class Kiosk(Base):
-    """A device: its place, rules and pairing, and the contents of its last beat.
+    """A device: its place, rules and pairing, and the contents of its last heartbeat.
 
     Secrets are stored as hashes. A revoked device stays for its rides and is never paired again.
     """
@@ -88,14 +88,14 @@ class Kiosk(Base):
     pin_blocked_until: Mapped[datetime | None]
     paired_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))  # who made the last code
     paired_at: Mapped[datetime | None]
-    seen_at: Mapped[datetime | None]  # the last beat
+    seen_at: Mapped[datetime | None]  # the last heartbeat
     # the release of the page that it shows
     release: Mapped[str | None] = mapped_column(ShortText(64))
-    health: Mapped[dict[str, Any]] = mapped_column(default=dict)  # contents of the last beat
+    health: Mapped[dict[str, Any]] = mapped_column(default=dict)  # contents of the last heartbeat
     out_of_order: Mapped[bool] = mapped_column(default=False)
     # until then the kiosk asks for desk codes, because rides booked on it ended before they began
     code_until: Mapped[datetime | None]
-    # when the desk handed the kiosk to a guest, and the guest's language; None: to nobody
+    # when the desk handed the kiosk to a guest, and the guest's language; None: to no one
     handed_at: Mapped[datetime | None]
     handed_language: Mapped[str | None] = mapped_column(ShortText(8))
     made_at: Mapped[datetime]

@@ -30,7 +30,7 @@ class Restore(Base):
 
     __tablename__ = "restores"
     id: Mapped[int] = mapped_column(primary_key=True)
-    # the last moment that the database knows of; None if unknown
+    # the last instant that the database knows of; None if unknown
     restored_to: Mapped[datetime | None]
     noticed_at: Mapped[datetime]
     # when a person accepted it (`ridedash db accept-restore`); until then, rides that were planned

@@ -27,7 +27,7 @@ from ridedash.store.encryption import DecryptionFailed, secret_hash
 from ridedash.store.models.kiosks import Kiosk, WhoPays
 from ridedash.store.models.orders import Offer
 from ridedash.store.models.people import Property
-from ridedash.store.own_phones import BOOK_FOR, KEPT
+from ridedash.store.own_phones import BOOK_FOR, STORED_FOR
 from ridedash.text import one_line
 from ridedash.views.booking.product_cards import card
 from ridedash.views.kiosk import orders, visit
@@ -214,7 +214,7 @@ def _answer(phone: Phone, given: BaseResponse) -> BaseResponse:
     given.set_cookie(
         COOKIE,
         encrypted,
-        max_age=KEPT if phone.used else BOOK_FOR,
+        max_age=STORED_FOR if phone.used else BOOK_FOR,
         path=phone.address,
         secure=not s.settings.demo,
         httponly=True,

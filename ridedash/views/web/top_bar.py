@@ -299,7 +299,7 @@ def _wrong_clock(ahead_s: float | None) -> list[Alert]:
 
 def _in_need(account: AccountInNeed) -> Alert:
     mine = may(MANAGE)
-    if account.sealed:
+    if account.is_unreadable:
         title = _("ridedash can't read its link to %(account)s", account=account.label)
         detail = _(
             "A key is missing: tell whoever runs ridedash. What is pressed for its rides is not "

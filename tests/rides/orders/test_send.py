@@ -64,9 +64,9 @@ def test_while_a_429_holds_calls_only_those_that_would_be_late_are_tried(world: 
     late = set_to(world, world.place(), ready_at=START - FRESH + timedelta(seconds=6))
     traffic = world.client.traffic
     with world.worker() as worker, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(traffic, "held_s", lambda: 6.0)
+        patch.setattr(traffic, "throttled_s", lambda: 6.0)
         assert list(worker.sender.due(9)) == [late]
-        patch.setattr(traffic, "held_s", lambda: 0.0)
+        patch.setattr(traffic, "throttled_s", lambda: 0.0)
         assert set(worker.sender.due(9)) == {waits, late}
         patch.setattr(worker.sender.journal, "ready", lambda: False)
         assert list(worker.sender.due(9)) == []

@@ -47,7 +47,7 @@ def test_after_a_hold_it_begins_empty_and_a_shorter_hold_changes_nothing() -> No
     bucket = TokenBucket(10, 0.0)
     bucket.hold(2.0)
     bucket.hold(1.0)
-    assert [bucket.held_s(0.5), bucket.held_s(2.0)] == [1.5, 0.0]
+    assert [bucket.throttled_s(0.5), bucket.throttled_s(2.0)] == [1.5, 0.0]
     assert [bucket.left(1.999), bucket.left(2.0)] == [0, 0]
     assert bucket.left(2.1) == pytest.approx(1)
     bucket.hold(2.0)

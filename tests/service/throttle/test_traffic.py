@@ -280,7 +280,7 @@ def test_a_refused_key_is_an_answer_and_stops_no_call():
 def test_a_429_stops_every_call_for_exactly_its_retry_after(wait):
     desk = Desk(45)
     desk.call(Result.LIMITED, wait=wait)
-    assert desk.traffic.held_s() == wait
+    assert desk.traffic.throttled_s() == wait
     assert desk.throttled(Priority.WRITE)[0] == "limited"
     desk.now += wait - 0.001
     assert (desk.traffic.capacity(), desk.traffic.wait_s(Priority.WRITE)) == (
@@ -288,7 +288,10 @@ def test_a_429_stops_every_call_for_exactly_its_retry_after(wait):
         pytest.approx(0.001 + 1 / 45),
     )
     desk.now += 0.001
-    assert (desk.traffic.capacity(), desk.traffic.held_s()) == (0, 0)  # the bucket begins empty
+    assert (desk.traffic.capacity(), desk.traffic.throttled_s()) == (
+        0,
+        0,
+    )  # the bucket begins empty
 
 
 def test_after_a_429_calls_start_by_priority():
@@ -310,12 +313,12 @@ def test_a_429_without_retry_after_stops_calls_for_a_second_doubling_to_thirty()
     waits = []
     for _ in range(7):
         desk.call(Result.LIMITED)
-        waits.append(desk.traffic.held_s())
+        waits.append(desk.traffic.throttled_s())
         desk.now += waits[-1]
     assert waits == [1, 2, 4, 8, 16, 30, 30]
     desk.call()
     desk.call(Result.LIMITED)
-    assert desk.traffic.held_s() == 1
+    assert desk.traffic.throttled_s() == 1
 
 
 def test_429s_of_calls_that_were_under_way_together_are_one():
@@ -324,10 +327,10 @@ def test_429s_of_calls_that_were_under_way_together_are_one():
     desk.now += 0.2
     for each in together:
         desk.traffic.settle(each, Result.LIMITED)
-    assert desk.traffic.held_s() == 1
+    assert desk.traffic.throttled_s() == 1
     desk.now += 1
     desk.call(Result.LIMITED)
-    assert desk.traffic.held_s() == 2
+    assert desk.traffic.throttled_s() == 2
 
 
 def test_a_good_answer_ends_the_row_of_429s_if_its_call_began_with_the_last_or_later():
@@ -341,7 +344,7 @@ def test_a_good_answer_ends_the_row_of_429s_if_its_call_began_with_the_last_or_l
         desk.traffic.settle(early, Result.ANSWERED)
         desk.now += 9
         desk.call(Result.LIMITED)
-        assert desk.traffic.held_s() == waits
+        assert desk.traffic.throttled_s() == waits
 
 
 def test_a_call_is_silenced_to_the_last_moment_before_a_probe_is_due():
@@ -358,7 +361,7 @@ def test_a_shorter_hold_does_not_cut_a_longer_one_short():
     both = [desk.traffic.enter(Priority.REST) for _ in range(2)]
     desk.traffic.settle(both[0], Result.LIMITED, 60)
     desk.traffic.settle(both[1], Result.LIMITED, 2)
-    assert desk.traffic.held_s() == 60
+    assert desk.traffic.throttled_s() == 60
 
 
 def test_a_429_is_an_answer_to_the_breaker():

@@ -119,8 +119,8 @@ def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
     )
     s.add(row)
     s.flush()
-    said = {"name": new.wish.name, "room": new.wish.room, "phone": new.wish.phone}
-    row.wish_enc = vault.encrypt(json.dumps(said), "kiosk_asks", row.id, "wish_enc")
+    personal = {"name": new.wish.name, "room": new.wish.room, "phone": new.wish.phone}
+    row.wish_enc = vault.encrypt(json.dumps(personal), "kiosk_asks", row.id, "wish_enc")
     facts = {"property_id": new.property_id, "offer": new.offer_id}
     audit.record(
         s, by_kiosk(new.kiosk_id), "kiosk.asked", f"kiosk_asks:{row.id}", "ok", now, **facts
@@ -341,7 +341,9 @@ def _wish(row: KioskAsk, vault: TokenVault) -> Wish | None:
     if row.wish_enc is None:
         return None
     try:
-        said = json.loads(vault.decrypt(row.wish_enc, "kiosk_asks", row.id, "wish_enc"))
+        personal = json.loads(vault.decrypt(row.wish_enc, "kiosk_asks", row.id, "wish_enc"))
     except (DecryptionFailed, ValueError):
         return None
-    return Wish(said.get("name", ""), said.get("room"), said.get("phone"), row.wish.get("seats"))
+    return Wish(
+        personal.get("name", ""), personal.get("room"), personal.get("phone"), row.wish.get("seats")
+    )

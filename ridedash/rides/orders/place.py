@@ -333,7 +333,7 @@ def _orders(
     back_offer = None if request.back_at is None else _offer_back(s, request, offer, now)
     busy: dict[str | None, int | None] = {}  # the guest's other open ride, by guard key
     stored: dict[guests.GuestDetails, Guest] = {}
-    made: dict[int, int] = {}  # ids of the new orders, by number
+    new_ids: dict[int, int] = {}  # ids of the new orders, by number
     for part in press:
         own = part.request
         own_offer = back_offer if back_offer and part.back_of else offer
@@ -343,14 +343,14 @@ def _orders(
         key = guard_of(request.property_id, guest.name, guest.phone, guest.room, own_offer)
         of_group = part.group is not None and key in busy
         if key not in busy:
-            busy[key] = _other_open_ride(s, own, guest, key, made.values())
+            busy[key] = _other_open_ride(s, own, guest, key, new_ids.values())
         guarded = not of_group and not request.override_guard and own.pickup_at is None
         try:
             order = build_order(part, own_offer, guest, key if guarded else None, form_digest, now)
             bill(order, affiliate_uid)
         except ValidationError as error:
             raise refused(error) from None
-        order.back_of = made.get(part.back_of or 0)
+        order.back_of = new_ids.get(part.back_of or 0)
         if of_group and own.pickup_at is None:
             # for a planned order, this is checked when it comes due
             order.guard_override_by = request.staff_id
@@ -358,8 +358,8 @@ def _orders(
         s.flush()
         transitions.add_event(s, order, "order", order.state, now)
         _record(s, request, part, order, _SecondCar(busy[key], of_group))
-        made[part.number] = order.id
-    return list(made.values())
+        new_ids[part.number] = order.id
+    return list(new_ids.values())
 
 
 def _store_guest(s: Session, request: BookingRequest, now: datetime) -> Guest:
@@ -402,16 +402,16 @@ def _is_of(shown: Offer, request: BookingRequest, trip: Trip, category: str) -> 
 
 
 def _other_open_ride(
-    s: Session, request: BookingRequest, guest: Guest, key: str | None, made: Collection[int]
+    s: Session, request: BookingRequest, guest: Guest, key: str | None, new_ids: Collection[int]
 ) -> int | None:
     """The guest's other open ride from the same pickup, if the guard is overridden.
 
-    None without such a ride; orders that this press has `made` don't count. Raises GuardBusy unless
-    the request overrides the guard for each of them.
+    None without such a ride; the orders of this press, `new_ids`, don't count. Raises GuardBusy
+    unless the request overrides the guard for each of them.
     """
     if key is None or request.pickup_at is not None:  # today's ride does not block one of tomorrow
         return None
-    busy = [each for each in open_rides(s, guest, key) if each.id not in made]
+    busy = [each for each in open_rides(s, guest, key) if each.id not in new_ids]
     _check_seen(s, request, busy)
     return busy[0].id if busy else None
 

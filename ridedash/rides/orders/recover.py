@@ -54,7 +54,7 @@ def _queries(now: datetime) -> tuple[Select[tuple[int]], ...]:
         select(Order.id).where(*_unanswered(now)),
         select(Ride.id).where(*_too_far_ahead(now)),
         select(Action.id).where(*_abandoned(now)),
-        select(Action.id).where(*_put_off(now)),
+        select(Action.id).where(*_postponed(now)),
     )
 
 
@@ -87,7 +87,7 @@ def _abandoned(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return Action.state == "calling", late
 
 
-def _put_off(now: datetime) -> tuple[ColumnElement[bool], ...]:
+def _postponed(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return Action.state.in_(REPEATABLE), Action.next_try_at > now + ACTION_WAITS
 
 
@@ -131,7 +131,7 @@ def _advance_polls(s: Session, now: datetime) -> int:
 
 def _advance_actions(s: Session, now: datetime) -> int:
     """Bring forward repeated calls of actions set too far ahead, before the clock stepped back."""
-    due = update(Action).where(*_put_off(now)).values(next_try_at=now)
+    due = update(Action).where(*_postponed(now)).values(next_try_at=now)
     return s.connection().execute(due).rowcount
 
 

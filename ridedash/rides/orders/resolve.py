@@ -155,7 +155,7 @@ def restore_several(
         orders = [
             order_of_staff(s, each, staff_id, (OrderState.NOT_SENT,)) for each in sorted(order_ids)
         ]
-        return [each.id for each in orders if each and _put_back(s, each, now, staff_id)]
+        return [each.id for each in orders if each and _undo_withdrawal(s, each, now, staff_id)]
 
 
 def _state_before(order: Order) -> OrderState | None:
@@ -167,7 +167,7 @@ def _state_before(order: Order) -> OrderState | None:
     return None
 
 
-def _put_back(s: Session, order: Order, now: datetime, staff_id: int) -> bool:
+def _undo_withdrawal(s: Session, order: Order, now: datetime, staff_id: int) -> bool:
     """Undo the withdrawal of a locked order. False when it is too late."""
     to = _state_before(order)
     if to is None or undo_until(order) is None or order.resolved_at is None:

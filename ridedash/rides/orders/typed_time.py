@@ -131,7 +131,7 @@ def _tagged(text: str, words: TimeWords) -> str:
     typed = one_line(text, LONGEST + 1).casefold()
     if len(typed) > LONGEST:
         raise NotATime(Why.UNKNOWN, typed[:20] + "…")
-    plain = _numbered(normalised_words(typed).replace("<", " "))
+    plain = _with_digits(normalised_words(typed).replace("<", " "))
     tags, phrases = _tags_and_pattern(words)
     if phrases:
         plain = phrases.sub(lambda found: f" <{tags[found[0]]}> ", plain)
@@ -150,15 +150,15 @@ def _tagged(text: str, words: TimeWords) -> str:
     return " ".join(re.sub("[,،()]", " ", tagged).split())
 
 
-def _numbered(plain: str) -> str:
+def _with_digits(plain: str) -> str:
     """The text with ASCII digits; dates and half hours written in Han characters become digits."""
     plain = ascii_digits(plain)
     plain = re.sub(rf"(?<={_LETTER})[.॰]", "", plain)  # a.m., Fri.
     plain = re.sub(r"(?<=\d)t(?=\d\d:)", " ", plain)  # 2026-11-24T06:15
-    return _HAN_HALF.sub("30", _HAN_DATE.sub(_plain_date, plain))
+    return _HAN_HALF.sub("30", _HAN_DATE.sub(_date_digits, plain))
 
 
-def _plain_date(found: re.Match[str]) -> str:
+def _date_digits(found: re.Match[str]) -> str:
     """A date in Han characters as digits: 3月5日 as 5.3., with a year 2026-03-05."""
     year, month, day = found.groups()
     return f" {year}-{int(month):02}-{int(day):02} " if year else f" {day}.{month}. "

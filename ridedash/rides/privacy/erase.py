@@ -162,13 +162,13 @@ def _erase_matches(old: str, patterns: Sequence[re.Pattern[str]]) -> str:
     """The text with all matches of the patterns replaced; the text itself if nothing matches."""
     new = unicodedata.normalize("NFC", old)
     for pattern in patterns:
-        found = [each.span() for each in pattern.finditer(_plain(new))]
+        found = [each.span() for each in pattern.finditer(_compose(new))]
         for begin, end in reversed(found):
             new = f"{new[:begin]}{ERASED}{new[end:]}"
     return new if ERASED in new else old
 
 
-def _plain(text: str) -> str:
+def _compose(text: str) -> str:
     """A text prepared for patterns: composed letters, ASCII digits, one kind of apostrophe.
 
     It is as long as its composed form.
@@ -185,7 +185,7 @@ def _pattern(word: str) -> str:
     """
     if word.startswith("+") and len(word) > PHONE_LEAST:
         return _phone_pattern(word)
-    parts = _plain(word).split()
+    parts = _compose(word).split()
     words = r"\s+".join(map(re.escape, parts))
     return rf"(?<!\w){words}(?!\w)" if len("".join(parts)) > 1 else ""
 

@@ -16,7 +16,7 @@ from bench.faults.desk import DROP, PICKUP, database
 from bench.faults.desk import Press as Known
 from bench.faults.rows_crashes import verdict
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
-from ridedash.rides.orders.kiosk_asks import Wish
+from ridedash.rides.orders.kiosk_asks import GuestRequest
 from ridedash.rides.orders.kiosk_place import Press, book
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.tickets import Looked, look_up, pin_of, ride_number
@@ -51,8 +51,8 @@ class BesideKiosks(CrashRun):
         runtime = Runtime(self.desk.db, nothing, nothing, self.desk.clock)
         ids = {book(runtime, KEY, press, TZ).order_id for _ in range(rng.randint(1, MOST_PRESSES))}
         for order_id in ids:
-            request = self.desk.request("booked", press.wish.name)
-            known = Known(order_id, "booked", press.wish.name, request, min(ids))
+            request = self.desk.request("booked", press.request.name)
+            known = Known(order_id, "booked", press.request.name, request, min(ids))
             self.desk.presses[order_id] = known
             self.pressed[order_id] = press
 
@@ -73,7 +73,7 @@ class BesideKiosks(CrashRun):
             priced = Priced("mini", "point_to_point", "Mini", "INR", "₹240", {"category": "mini"})
             offer_id = add_offer(s, owner, trip, priced, now).id
             kiosk_id = kiosk.id
-        wish = Wish(f"Kiosk{number}", None, None, None)
+        wish = GuestRequest(f"Kiosk{number}", None, None, None)
         visit, token = f"visit-{number:018}", f"token-{number:018}"
         return Press(kiosk_id, desk.property_id, visit, token, offer_id, wish)
 

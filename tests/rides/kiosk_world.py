@@ -4,7 +4,7 @@ import itertools
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ridedash.rides.orders.kiosk_asks import Wish
+from ridedash.rides.orders.kiosk_asks import GuestRequest
 from ridedash.rides.orders.kiosk_place import Press, book
 from ridedash.rides.orders.place import Placed
 from ridedash.rides.tickets import pin_of
@@ -53,7 +53,7 @@ def kiosk_offer(world: World, kiosk_id: int, category: str = "mini", **facts: An
 def press(world: World, kiosk_id: int, **facts: Any) -> Press:
     """A press of Book by a new guest, with a fresh offer unless one is given."""
     number = next(numbers)
-    who = Wish(
+    who = GuestRequest(
         facts.pop("name", f"Guest{'abcdefghij'[number % 10]}{number}"),
         facts.pop("room", None),
         facts.pop("phone", None),
@@ -66,7 +66,7 @@ def press(world: World, kiosk_id: int, **facts: Any) -> Press:
     }
     if "offer_id" not in facts:
         given["offer_id"] = kiosk_offer(world, kiosk_id)
-    return Press(kiosk_id=kiosk_id, wish=who, **{**given, **facts})
+    return Press(kiosk_id=kiosk_id, request=who, **{**given, **facts})
 
 
 def pressed(world: World, pushed: Press) -> Placed:

@@ -12,7 +12,7 @@ from ridedash.demo.stories.runs import Run
 from ridedash.extensions import services
 from ridedash.rides import tickets
 from ridedash.rides.orders import kiosk_place
-from ridedash.rides.orders.kiosk_asks import Wish
+from ridedash.rides.orders.kiosk_asks import GuestRequest
 from ridedash.rides.orders.kiosk_place import Press
 from ridedash.rides.orders.place import PlaceError
 from ridedash.rides.share_links import RideOver, give_link, token_of
@@ -42,7 +42,7 @@ def book_alone(run: Run, action: KioskBook) -> dict[str, Any]:
         return _booked_values(run, action, booked)
     owner = OfferOwner(at.property_id, by_kiosk(kiosk_id))
     offer = offer_to_book(owner, at.trip(action.to), action.car, action.language)
-    request = Wish(action.guest, None, None, None)
+    request = GuestRequest(action.guest, None, None, None)
     visit, page = _visit(run, action.ride)
     press = Press(kiosk_id, at.property_id, visit, page, offer, request, action.language)
     with s.db.read() as session:

@@ -32,7 +32,7 @@ LEFT: Final = "left"  # the guest has left
 
 
 @dataclass(frozen=True)
-class Wish:
+class GuestRequest:
     """What a guest wants to book. It does not contain who pays."""
 
     name: str
@@ -50,7 +50,7 @@ class NewAsk:
     visit_id: str
     token: str
     offer_id: int
-    wish: Wish
+    request: GuestRequest
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class WaitingAsk:
 class AskNow:
     """An approval as it is now.
 
-    `offer_id` is the offer that may be ordered, `wish` the guest's request. `posted` is the offer
+    `offer_id` is the offer that may be ordered, `request` the guest's. `posted` is the offer
     that was shown when the desk got the request.
     """
 
@@ -94,7 +94,7 @@ class AskNow:
     house_pays: bool
     reason: str
     offer_id: int
-    wish: Wish | None
+    request: GuestRequest | None
     posted: int | None = None
 
 
@@ -111,7 +111,7 @@ def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
         property_id=new.property_id,
         kiosk_id=new.kiosk_id,
         visit_id=new.visit_id,
-        wish={"token": new.token, "posted": new.offer_id, "seats": new.wish.seats},
+        wish={"token": new.token, "posted": new.offer_id, "seats": new.request.seats},
         offer_id=new.offer_id,
         state=AskState.WAITING.value,
         house_pays=False,
@@ -119,7 +119,7 @@ def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
     )
     s.add(row)
     s.flush()
-    personal = {"name": new.wish.name, "room": new.wish.room, "phone": new.wish.phone}
+    personal = {"name": new.request.name, "room": new.request.room, "phone": new.request.phone}
     row.wish_enc = vault.encrypt(json.dumps(personal), "kiosk_asks", row.id, "wish_enc")
     facts = {"property_id": new.property_id, "offer": new.offer_id}
     audit.record(
@@ -194,17 +194,17 @@ def waiting_asks(
     )
     found = []
     for row, kiosk, offer in rows:
-        wish = _wish(row, vault)
-        if wish is not None:
+        request = _decrypt_request(row, vault)
+        if request is not None:
             found.append(
                 WaitingAsk(
                     row.id,
                     row.kiosk_id,
                     kiosk,
                     row.visit_id,
-                    wish.name,
-                    wish.room,
-                    wish.seats,
+                    request.name,
+                    request.room,
+                    request.seats,
                     offer,
                     row.asked_at,
                     row.asked_at + LASTS,
@@ -222,7 +222,7 @@ def use_ask(s: Session, ask_id: int, order_id: int) -> None:
 def may_use(
     s: Session, ask_id: int, key: tuple[int, str, int], now: datetime, *, hold: bool = False
 ) -> AskNow | None:
-    """The approval, without its wish, if it may order this now; otherwise None.
+    """The approval, without its request, if it may order this now; otherwise None.
 
     `key` is (kiosk id, order token, offer id). `hold` locks it, in a write session.
     """
@@ -331,19 +331,19 @@ def _now(row: KioskAsk, vault: TokenVault, now: datetime) -> AskNow:
         row.house_pays,
         row.reason or "",
         row.offer_id,
-        _wish(row, vault),
+        _decrypt_request(row, vault),
         row.wish.get("posted"),
     )
 
 
-def _wish(row: KioskAsk, vault: TokenVault) -> Wish | None:
-    """The decrypted wish; None when it is deleted, or its key is missing."""
+def _decrypt_request(row: KioskAsk, vault: TokenVault) -> GuestRequest | None:
+    """The decrypted request; None when it is deleted, or its key is missing."""
     if row.wish_enc is None:
         return None
     try:
         personal = json.loads(vault.decrypt(row.wish_enc, "kiosk_asks", row.id, "wish_enc"))
     except (DecryptionFailed, ValueError):
         return None
-    return Wish(
+    return GuestRequest(
         personal.get("name", ""), personal.get("room"), personal.get("phone"), row.wish.get("seats")
     )

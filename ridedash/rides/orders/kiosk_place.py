@@ -21,7 +21,7 @@ from ridedash.rides import tickets
 from ridedash.rides.kiosk_state import takes_orders
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
 from ridedash.rides.orders.fields import BookingRequest
-from ridedash.rides.orders.kiosk_asks import Wish
+from ridedash.rides.orders.kiosk_asks import GuestRequest
 from ridedash.rides.orders.kiosk_codes import OpenCode
 from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefused, Why
 from ridedash.rides.orders.place import Placed, place
@@ -47,7 +47,7 @@ class Press:
     visit_id: str
     form_token: str
     offer_id: int
-    wish: Wish
+    request: GuestRequest
     language: str | None = None
     code: OpenCode | None = None
     ask_id: int | None = None
@@ -138,7 +138,7 @@ class _KioskHooks:
             raise KioskRefused(Why.NOT_APPROVED)  # the approval changed since the request was made
         if not kiosk_rules.offered_here(offer, self.grant.house_pays):
             raise KioskRefused(Why.NOT_HERE)
-        who = Guesswork(press.wish.name, press.wish.room)
+        who = Guesswork(press.request.name, press.request.room)
         kiosk_rules.check_limits(s, kiosk, who, now)
         if press.code is not None and not kiosk_codes.use_up(s, press.code, kiosk.id, now):
             raise KioskRefused(Why.WRONG_CODE)
@@ -184,19 +184,19 @@ def _in_order(kiosk: Kiosk, property_id: int) -> bool:
 
 def _request(press: Press, hooks: _KioskHooks) -> BookingRequest:
     """The booking request of a press: paid in cash, unless staff have said that the house pays."""
-    grant, wish = hooks.grant, press.wish
+    grant, wanted = hooks.grant, press.request
     return BookingRequest(
         property_id=press.property_id,
         actor=by_kiosk(press.kiosk_id),
         tz=hooks.tz,
         form_token=press.token,
         offer_id=press.offer_id,
-        guest_name=wish.name,
-        guest_room=wish.room,
-        guest_phone=wish.phone,
+        guest_name=wanted.name,
+        guest_room=wanted.room,
+        guest_phone=wanted.phone,
         guest_id=grant.guest_id,
         guest_language=press.language,
-        seats=wish.seats,
+        seats=wanted.seats,
         payment=None if grant.house_pays else wire.CASH,
         account_id=hooks.account_id,
     )

@@ -14,7 +14,7 @@ from ridedash.extensions import language, services
 from ridedash.inputs import whole_number
 from ridedash.phones import PhoneError, read_phone
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_place, kiosk_rules
-from ridedash.rides.orders.kiosk_asks import AskNow, NewAsk, Wish
+from ridedash.rides.orders.kiosk_asks import AskNow, GuestRequest, NewAsk
 from ridedash.rides.orders.kiosk_codes import OpenCode
 from ridedash.rides.orders.kiosk_place import Press
 from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefused, Why, who_is
@@ -74,7 +74,7 @@ class Try:
 def press_book(at: Here, tried: Try) -> Placed:
     """Make one order. Raises Asking, Changed, NotNow, and whatever `kiosk_place.book` raises."""
     offer = _own_offer(at, tried.offer_id)
-    wish = _read_wish(at, offer)
+    guest_request = _read_request(at, offer)
     code = _code(at)
     press = Press(
         at.id,
@@ -82,7 +82,7 @@ def press_book(at: Here, tried: Try) -> Placed:
         tried.visit.id,
         tried.form_token,
         offer.id,
-        wish,
+        guest_request,
         language=language(),
         code=code,
     )
@@ -90,7 +90,7 @@ def press_book(at: Here, tried: Try) -> Placed:
         if code is None and _rule(at) is WhoPays.CODE:
             raise KioskRefused(Why.NEEDS_CODE)
         house_pays = code is not None and code.house_pays
-        return _book(at, replace(press, offer_id=_priced(at, offer, wish, house_pays).id))
+        return _book(at, replace(press, offer_id=_priced(at, offer, guest_request, house_pays).id))
     ask = _approval(at, press, offer)
     return _book(at, _approved(at, press, ask, offer))
 
@@ -112,7 +112,7 @@ def _own_offer(at: Here, offer_id: int) -> Offer:
     return offer
 
 
-def _read_wish(at: Here, offer: Offer) -> Wish:
+def _read_request(at: Here, offer: Offer) -> GuestRequest:
     """The guest in the form. Raises NotNow."""
     who = who_is(one_line(at.values.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
     if who is None:
@@ -126,7 +126,7 @@ def _read_wish(at: Here, offer: Offer) -> Wish:
         seats = whole_number(at.values.get("seats", ""), 1, 2)
         if seats is None:
             raise NotNow("refused", kiosk_words("seats"))
-    return Wish(_name(at, who), who.room, phone, seats)
+    return GuestRequest(_name(at, who), who.room, phone, seats)
 
 
 def _name(at: Here, who: Guesswork) -> str:
@@ -175,7 +175,7 @@ def _approval(at: Here, press: Press, offer: Offer) -> AskNow:
         raise Asking
     if found.state is AskState.DECLINED:
         raise NotNow("declined", declined_words(found.reason))
-    if found.state is not AskState.APPROVED or found.wish is None:
+    if found.state is not AskState.APPROVED or found.request is None:
         raise NotNow("declined", kiosk_words("expired"))
     return found
 
@@ -190,8 +190,8 @@ def _ask(at: Here, press: Press, offer: Offer) -> None:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
         if kiosk_asks.waits_in_vain(s, kiosk, now):
             raise NotNow("trouble", kiosk_words("expired"))
-        kiosk_rules.check_limits(s, kiosk, Guesswork(press.wish.name, press.wish.room), now)
-        new = NewAsk(at.id, at.property_id, press.visit_id, press.token, offer.id, press.wish)
+        kiosk_rules.check_limits(s, kiosk, Guesswork(press.request.name, press.request.room), now)
+        new = NewAsk(at.id, at.property_id, press.visit_id, press.token, offer.id, press.request)
         kiosk_asks.ask(s, app.vault, new, now)
 
 
@@ -200,29 +200,29 @@ def _approved(at: Here, press: Press, ask: AskNow, posted: Offer) -> Press:
 
     Guest and seats are those that were approved, whatever this form contains.
     """
-    wish = ask.wish or press.wish
+    guest_request = ask.request or press.request
     offer = _own_offer(at, ask.offer_id)
-    if posted.id != offer.id and _amounts(posted, wish) != _amounts(offer, wish):
-        raise Changed(offer.id, _price(posted, wish), _price(offer, wish))
+    if posted.id != offer.id and _amounts(posted, guest_request) != _amounts(offer, guest_request):
+        raise Changed(offer.id, _price(posted, guest_request), _price(offer, guest_request))
     app = services()
     if not is_fresh(offer, app.clock()) or posted.id == ask.posted:
         fresh = _quote_again(at, offer, ask.house_pays)
-        same = _amounts(offer, wish) == _amounts(fresh, wish)
+        same = _amounts(offer, guest_request) == _amounts(fresh, guest_request)
         with app.db.write() as s:
             kiosk_asks.reprice(s, ask.id, fresh.id, same=same, now=app.clock())
         if not same:
-            raise Changed(fresh.id, _price(offer, wish), _price(fresh, wish))
+            raise Changed(fresh.id, _price(offer, guest_request), _price(fresh, guest_request))
         offer = fresh
-    return replace(press, offer_id=offer.id, wish=wish, ask_id=ask.id)
+    return replace(press, offer_id=offer.id, request=guest_request, ask_id=ask.id)
 
 
-def _priced(at: Here, offer: Offer, wish: Wish, house_pays: bool) -> Offer:
+def _priced(at: Here, offer: Offer, guest_request: GuestRequest, house_pays: bool) -> Offer:
     """The offer, or a fresh one at the same price if it is old. Raises Changed and NotNow."""
     if is_fresh(offer, services().clock()):
         return offer
     fresh = _quote_again(at, offer, house_pays)
-    if _amounts(offer, wish) != _amounts(fresh, wish):
-        raise Changed(fresh.id, _price(offer, wish), _price(fresh, wish))
+    if _amounts(offer, guest_request) != _amounts(fresh, guest_request):
+        raise Changed(fresh.id, _price(offer, guest_request), _price(fresh, guest_request))
     return fresh
 
 
@@ -240,9 +240,9 @@ def _quote_again(at: Here, offer: Offer, house_pays: bool) -> Offer:
     return _own_offer(at, fresh)
 
 
-def _amounts(offer: Offer, wish: Wish) -> tuple[Any, ...]:
+def _amounts(offer: Offer, guest_request: GuestRequest) -> tuple[Any, ...]:
     """The amounts that the guest pays for an offer, independent of language, for comparison."""
-    fixed = offer.seat_prices.get(str(wish.seats or ""))
+    fixed = offer.seat_prices.get(str(guest_request.seats or ""))
     if fixed is not None:
         return offer.currency, Decimal(str(fixed))
     estimate = offer.product.get("estimate") or {}
@@ -250,10 +250,10 @@ def _amounts(offer: Offer, wish: Wish) -> tuple[Any, ...]:
     return offer.currency, *(None if each is None else Decimal(str(each)) for each in bounds)
 
 
-def _price(offer: Offer, wish: Wish) -> str:
+def _price(offer: Offer, guest_request: GuestRequest) -> str:
     """The price of an offer in the guest's language, as on its card."""
     try:
         shown = card(Product.model_validate(offer.product), has_drop=True, locale=locale())
     except ValidationError:
         return offer.price_text or ""
-    return shown.price_for(wish.seats) if wish.seats else shown.price
+    return shown.price_for(guest_request.seats) if guest_request.seats else shown.price

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ridedash.rides.orders import kiosk_asks, kiosk_watch
-from ridedash.rides.orders.kiosk_asks import AskAnswer, AskNow, NewAsk, Wish
+from ridedash.rides.orders.kiosk_asks import AskAnswer, AskNow, GuestRequest, NewAsk
 from ridedash.rides.orders.kiosk_rules import KioskRefused, Why
 from ridedash.store.audit import AuditRow
 from ridedash.store.kiosks import revoke
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.database
 MOMENT = timedelta(milliseconds=1)
 SECOND = timedelta(seconds=1)
 LASTS = 180 * SECOND
-WISH = Wish("Ana", "412", "+910000012345", 2)
+WISH = GuestRequest("Ana", "412", "+910000012345", 2)
 
 
 class Asks:
@@ -31,7 +31,7 @@ class Asks:
         self.offer = kiosk_offer(world, self.kiosk)
 
     def ask(self, at: timedelta = timedelta(0), visit: str = "v", **facts: Any) -> int:
-        given = {"kiosk_id": self.kiosk, "token": "t", "offer_id": self.offer, "wish": WISH}
+        given = {"kiosk_id": self.kiosk, "token": "t", "offer_id": self.offer, "request": WISH}
         new = NewAsk(property_id=self.world.property_id, visit_id=visit, **{**given, **facts})
         with self.world.db.write() as s:
             return kiosk_asks.ask(s, self.world.vault, new, START + at)
@@ -311,7 +311,7 @@ def test_what_can_not_be_decrypted_is_nobodys_wish(asks: Asks) -> None:
     ask_id = asks.ask()
     vault = asks.world.vault
     for text, wish in (
-        (json.dumps({"room": "4"}), Wish("", "4", None, 2)),
+        (json.dumps({"room": "4"}), GuestRequest("", "4", None, 2)),
         ("no JSON", None),
         (None, None),
     ):
@@ -320,7 +320,7 @@ def test_what_can_not_be_decrypted_is_nobodys_wish(asks: Asks) -> None:
             s.get_one(KioskAsk, ask_id).wish_enc = enc
         found = asks.now()
         assert found is not None
-        assert found.wish == wish
+        assert found.request == wish
 
 
 def test_what_a_removed_kiosk_has_asked_is_ended_too(asks: Asks) -> None:

@@ -58,7 +58,7 @@ def asked(world: World, pushed: Press) -> int:
         pushed.visit_id,
         pushed.token,
         pushed.offer_id,
-        pushed.wish,
+        pushed.request,
     )
     with world.db.write() as s:
         return kiosk_asks.ask(s, world.vault, new, world.clock())

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import event, select
 
 from ridedash.rides.orders import kiosk_asks, kiosk_codes
-from ridedash.rides.orders.kiosk_asks import NewAsk, Wish
+from ridedash.rides.orders.kiosk_asks import GuestRequest, NewAsk
 from ridedash.store.audit import AuditRow
 from ridedash.store.kiosks import device_of
 from ridedash.store.models.kiosks import Kiosk, KioskAsk, KioskCode, KioskVisit, Ticket
@@ -40,7 +40,7 @@ def ask(desk: Desk, kiosk_id: int, who: str = "desk", name: str = "Ana") -> int:
     with desk.services.db.write() as s:
         offer = s.get_one(Offer, s.get_one(Order, order_id).offer_id)
         offer.drop_name = "Airport"
-        wish = Wish(name, None, None, None)
+        wish = GuestRequest(name, None, None, None)
         new = NewAsk(
             kiosk_id, desk.ids[f"{who}.property"], f"v{order_id}", f"t{order_id}", offer.id, wish
         )

@@ -13,7 +13,7 @@ from bench.frame import Result, Run, line
 from bench.growth import in_bulk, known
 from bench.history import BusyProperty, measured_on, p95, timed
 from ridedash.store.insight_rollup import rolled_up
-from ridedash.store.insights import House, Insights, insights, span_of
+from ridedash.store.insights import Insights, InsightsProperty, insights, span_of
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.orders import InsightSpan, Ride
 from ridedash.store.models.people import Property, Staff
@@ -85,7 +85,7 @@ def rollup_on_postgresql(run: Run) -> list[Result]:
 def _against_orders(run: Run, prop: BusyProperty) -> list[Result]:
     db, now = prop.shown.desk.services.db, prop.shown.desk.now
     tz = ZoneInfo("Asia/Kolkata")
-    house = House(prop.id, tz, "INR")
+    house = InsightsProperty(prop.id, tz, "INR")
 
     def compared(label: str, days: tuple[str, str]) -> Result:
         span = span_of(date.fromisoformat(days[0]), date.fromisoformat(days[1]), tz)

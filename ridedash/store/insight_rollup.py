@@ -37,8 +37,8 @@ from ridedash.store.insights import (
     Cancelled,
     Destination,
     Figures,
-    House,
     Insights,
+    InsightsProperty,
     Keys,
     Span,
     insights,
@@ -46,7 +46,7 @@ from ridedash.store.insights import (
 )
 from ridedash.store.models.orders import Action, InsightChange, InsightSpan, Order
 
-Wanted = tuple[House, Span]
+Wanted = tuple[InsightsProperty, Span]
 Spans = Collection[Span]
 # instants are stored as microseconds since this one
 ORIGIN: Final = datetime.min.replace(tzinfo=UTC)
@@ -70,18 +70,18 @@ class Rollup:
     tokens: dict[tuple[int, Span], int]
     computed: dict[tuple[int, Span], str] = field(default_factory=dict)
 
-    def insights(self, s: Session, house: House, span: Span) -> Insights:
+    def insights(self, s: Session, prop: InsightsProperty, span: Span) -> Insights:
         """Like `insights()`: the same figures for the session's own state, to the cent."""
-        parts = list(_parts(house, span, self.now))
-        stored = _valid_figures(s, house, [part for part, over in parts if over])
-        found = Insights(house.tz)
+        parts = list(_parts(prop, span, self.now))
+        stored = _valid_figures(s, prop, [part for part, over in parts if over])
+        found = Insights(prop.tz)
         for part, _over in parts:
             if part in stored:
                 _add_packed(found, stored[part])
                 continue
-            more = insights(s, house, part)
-            if (house.id, part) in self.tokens:
-                self.computed[house.id, part] = _pack(more)
+            more = insights(s, prop, part)
+            if (prop.id, part) in self.tokens:
+                self.computed[prop.id, part] = _pack(more)
             found.add(more)
         return found
 
@@ -94,11 +94,11 @@ def rolled_up(db: Database, wanted: Iterable[Wanted], now: datetime) -> Iterator
     """
     rollup = Rollup(now, _claimed(db, wanted, now))
     yield rollup
-    for (house_id, span), figures in rollup.computed.items():
+    for (property_id, span), figures in rollup.computed.items():
         mine = (
-            InsightSpan.property_id == house_id,
+            InsightSpan.property_id == property_id,
             *_is(span),
-            InsightSpan.token == rollup.tokens[house_id, span],
+            InsightSpan.token == rollup.tokens[property_id, span],
         )
         try:
             with db.write() as s:
@@ -134,23 +134,23 @@ def counted_by() -> str:
     return hashlib.sha256(b"".join(Path(path).read_bytes() for path in paths)).hexdigest()
 
 
-def _parts(house: House, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
+def _parts(prop: InsightsProperty, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
     """The parts of the span, and whether each may be stored, as it ended at least a day ago."""
-    day, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
+    day, end = (each.astimezone(prop.tz).date() for each in (span.since, span.until))
     rest = day  # the first day that is in no part yet
     while day < end:
         whole = next(
-            (until for until in _ends(day) if until <= end and _over(house, until, now)), None
+            (until for until in _ends(day) if until <= end and _over(prop, until, now)), None
         )
         if whole is None:
             day += DAY
             continue
         if rest < day:
-            yield span_of(rest, day - DAY, house.tz), True  # a part that is over follows
-        yield span_of(day, whole - DAY, house.tz), True
+            yield span_of(rest, day - DAY, prop.tz), True  # a part that is over follows
+        yield span_of(day, whole - DAY, prop.tz), True
         day = rest = whole
     if rest < end:
-        yield span_of(rest, end - DAY, house.tz), _over(house, end, now)
+        yield span_of(rest, end - DAY, prop.tz), _over(prop, end, now)
 
 
 def _ends(day: date) -> Iterator[date]:
@@ -168,24 +168,24 @@ def _month_after(day: date) -> date:
     return (day.replace(day=1) + 31 * DAY).replace(day=1)
 
 
-def _over(house: House, until: date, now: datetime) -> bool:
-    return span_of(until, until, house.tz).since <= now - DAY
+def _over(prop: InsightsProperty, until: date, now: datetime) -> bool:
+    return span_of(until, until, prop.tz).since <= now - DAY
 
 
-def _valid_figures(s: Session, house: House, spans: Spans) -> dict[Span, str]:
+def _valid_figures(s: Session, prop: InsightsProperty, spans: Spans) -> dict[Span, str]:
     """The stored figures of these spans that are valid in this session."""
     if not spans:
         return {}
-    rows = s.execute(_valid_spans(house, spans).add_columns(InsightSpan.figures))
+    rows = s.execute(_valid_spans(prop, spans).add_columns(InsightSpan.figures))
     return {Span(row.since, row.until): row.figures for row in rows}
 
 
-def _valid_spans(house: House, spans: Spans) -> Select[Any]:
+def _valid_spans(prop: InsightsProperty, spans: Spans) -> Select[Any]:
     noted = select(InsightChange.id).where(InsightChange.token == InsightSpan.token)
     return select(InsightSpan.since, InsightSpan.until).where(
-        InsightSpan.property_id == house.id,
+        InsightSpan.property_id == prop.id,
         or_(*(and_(*_is(span)) for span in spans)),
-        InsightSpan.zone == house.tz.key,
+        InsightSpan.zone == prop.tz.key,
         InsightSpan.counted_by == counted_by(),
         InsightSpan.figures.is_not(None),
         ~noted.exists(),
@@ -202,22 +202,22 @@ def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tupl
     Returns their tokens; none while another transaction writes.
     """
     missing: list[Wanted] = []
-    wanted_spans: dict[House, set[Span]] = {}
+    wanted_spans: dict[InsightsProperty, set[Span]] = {}
     with db.read() as s:
-        for house, span in wanted:
-            over = [part for part, is_over in _parts(house, span, now) if is_over]
-            wanted_spans.setdefault(house, set()).update(over)
-            stored = {Span(*row) for row in s.execute(_valid_spans(house, over))} if over else set()
-            missing += [(house, part) for part in over if part not in stored]
+        for prop, span in wanted:
+            over = [part for part, is_over in _parts(prop, span, now) if is_over]
+            wanted_spans.setdefault(prop, set()).update(over)
+            stored = {Span(*row) for row in s.execute(_valid_spans(prop, over))} if over else set()
+            missing += [(prop, part) for part in over if part not in stored]
     if not missing:
         return {}
     try:
         with db.write() as s:
             if db.dialect == "postgresql":  # SQLite has one writer anyway
                 s.execute(ALONE)
-            tokens = {(house.id, span): _claim(s, house, span) for house, span in missing}
-            for house, spans in wanted_spans.items():
-                _delete_other_pieces(s, house, spans)
+            tokens = {(prop.id, span): _claim(s, prop, span) for prop, span in missing}
+            for prop, spans in wanted_spans.items():
+                _delete_other_pieces(s, prop, spans)
             known = select(InsightSpan.token)
             _delete(s, delete(InsightChange).where(InsightChange.token.not_in(known)))
             return tokens
@@ -225,16 +225,16 @@ def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tupl
         return {}
 
 
-def _claim(s: Session, house: House, span: Span) -> int:
+def _claim(s: Session, prop: InsightsProperty, span: Span) -> int:
     """Begin to compute a span. Returns the token under which its figures may be stored."""
-    others = or_(InsightSpan.zone != house.tz.key, InsightSpan.counted_by != counted_by())
-    outdated = InsightSpan.property_id == house.id, or_(and_(*_is(span)), others)
+    others = or_(InsightSpan.zone != prop.tz.key, InsightSpan.counted_by != counted_by())
+    outdated = InsightSpan.property_id == prop.id, or_(and_(*_is(span)), others)
     _delete(s, delete(InsightSpan).where(*outdated))
     row = InsightSpan(
-        property_id=house.id,
+        property_id=prop.id,
         until=span.until,
         since=span.since,
-        zone=house.tz.key,
+        zone=prop.tz.key,
         counted_by=counted_by(),
         token=secrets.randbits(TOKEN_BITS),
         figures=None,
@@ -244,18 +244,18 @@ def _claim(s: Session, house: House, span: Span) -> int:
     return row.token
 
 
-def _delete_other_pieces(s: Session, house: House, wanted: set[Span]) -> None:
+def _delete_other_pieces(s: Session, prop: InsightsProperty, wanted: set[Span]) -> None:
     """Delete stored spans that this request does not want, and that are no quarter, month or third.
 
     Otherwise a daily look at "the last 30 days" would leave such spans for good each time.
     """
     rows = s.execute(
-        select(InsightSpan.since, InsightSpan.until).where(InsightSpan.property_id == house.id)
+        select(InsightSpan.since, InsightSpan.until).where(InsightSpan.property_id == prop.id)
     )
     for span in {Span(*row) for row in rows} - wanted:
-        first, end = (each.astimezone(house.tz).date() for each in (span.since, span.until))
+        first, end = (each.astimezone(prop.tz).date() for each in (span.since, span.until))
         if end not in _ends(first):
-            outdated = InsightSpan.property_id == house.id, *_is(span)
+            outdated = InsightSpan.property_id == prop.id, *_is(span)
             _delete(s, delete(InsightSpan).where(*outdated))
 
 

@@ -113,7 +113,7 @@ class Cancelled(NamedTuple):
 
 
 @dataclass(frozen=True)
-class House:
+class InsightsProperty:
     """The facts of a property that its insights need; days and hours are in its time zone."""
 
     id: int
@@ -196,18 +196,18 @@ class Insights:
 GROUPED: Final = ("days", "week", "categories", "staff", "centres", "destinations")
 
 
-def insights(s: Session, house: House, span: Span) -> Insights:
+def insights(s: Session, prop: InsightsProperty, span: Span) -> Insights:
     """All figures of a property in a span, except fees: those follow from `cancelled`.
 
     They are computed from the orders; insight_rollup.py gives them faster for past days.
     """
     by_index(s)
-    found = Insights(house.tz)
-    _add_times(s, house, span, found)
-    _add_groups(s, house, span, found)
-    _add_waits(s, house, span, found)
-    changed = _add_destinations(s, house, span, found)
-    _add_unknown(s, house, span, found, changed)
+    found = Insights(prop.tz)
+    _add_times(s, prop, span, found)
+    _add_groups(s, prop, span, found)
+    _add_waits(s, prop, span, found)
+    changed = _add_destinations(s, prop, span, found)
+    _add_unknown(s, prop, span, found, changed)
     found.cancelled = [
         Cancelled(
             _keys(row, changed),
@@ -217,7 +217,7 @@ def insights(s: Session, house: House, span: Span) -> Insights:
             row.stopped_at,
             bool(row.aborted),
         )
-        for row in s.execute(queries.CANCELLED, _values(house, span))
+        for row in s.execute(queries.CANCELLED, _values(prop, span))
     ]
     return found
 
@@ -237,17 +237,17 @@ def centre_names(s: Session, property_ids: Iterable[int]) -> dict[int, str]:
     }
 
 
-def _add_times(s: Session, house: House, span: Span, found: Insights) -> None:
+def _add_times(s: Session, prop: InsightsProperty, span: Span, found: Insights) -> None:
     """Add days and hours of the week, by the property's clock."""
-    clock = _clock(house.tz, span)
+    clock = _clock(prop.tz, span)
     values: dict[str, Any] = {}
     for n, (change, offset) in enumerate(clock):
         values |= {f"change{n}": change, f"offset{n}": offset}
     del values[f"change{len(clock) - 1}"]  # the last offset applies until the end of the span
     days, hours = queries.times(s.get_bind().dialect.name, len(clock) - 1)
-    values |= _values(house, span)
-    found.days.update(_read_groups(s, days, house, values, _day))
-    found.week.update(_read_groups(s, hours, house, values, _hour_of_week))
+    values |= _values(prop, span)
+    found.days.update(_read_groups(s, days, prop, values, _day))
+    found.week.update(_read_groups(s, hours, prop, values, _hour_of_week))
     for figures in found.days.values():
         found.total.add(figures)
 
@@ -290,7 +290,7 @@ def _ahead(tz: ZoneInfo, at: datetime) -> int:
     return round(offset.total_seconds())
 
 
-def _add_groups(s: Session, house: House, span: Span, found: Insights) -> None:
+def _add_groups(s: Session, prop: InsightsProperty, span: Span, found: Insights) -> None:
     """Add categories, members of staff and cost centres."""
 
     def name(_number: int, what: str, key: str) -> tuple[str, Any]:
@@ -302,13 +302,13 @@ def _add_groups(s: Session, house: House, span: Span, found: Insights) -> None:
         queries.STAFF: found.staff,
         queries.CENTRE: found.centres,
     }
-    figures = _read_groups(s, queries.GROUPS, house, _values(house, span), name)
+    figures = _read_groups(s, queries.GROUPS, prop, _values(prop, span), name)
     for (what, key), each in figures.items():
         groups[what][key] = each
 
 
-def _add_waits(s: Session, house: House, span: Span, found: Insights) -> None:
-    for both, count in s.execute(queries.WAITS, _values(house, span)):
+def _add_waits(s: Session, prop: InsightsProperty, span: Span, found: Insights) -> None:
+    for both, count in s.execute(queries.WAITS, _values(prop, span)):
         for minutes, minute in zip(
             (found.driver_minutes, found.guest_minutes),
             divmod(both, queries.WAITS_PACKED),
@@ -319,15 +319,15 @@ def _add_waits(s: Session, house: House, span: Span, found: Insights) -> None:
 
 
 def _add_destinations(
-    s: Session, house: House, span: Span, found: Insights
+    s: Session, prop: InsightsProperty, span: Span, found: Insights
 ) -> dict[int, Destination]:
     """Add the figures by destination. Returns the destinations of changed drops, by order id."""
-    values = _values(house, span)
+    values = _values(prop, span)
 
     def name(known: int, name: str | None) -> Destination:
         return _place(name, known)
 
-    found.destinations.update(_read_groups(s, queries.DESTINATIONS, house, values, name))
+    found.destinations.update(_read_groups(s, queries.DESTINATIONS, prop, values, name))
     changed: dict[int, Destination] = {}
     rides: dict[int, Figures] = {}
     for row in s.execute(queries.CHANGED, values):
@@ -343,10 +343,14 @@ def _add_destinations(
 
 
 def _add_unknown(
-    s: Session, house: House, span: Span, found: Insights, changed: Mapping[int, Destination]
+    s: Session,
+    prop: InsightsProperty,
+    span: Span,
+    found: Insights,
+    changed: Mapping[int, Destination],
 ) -> None:
     """Add orders whose outcome was unknown for a time and is known now."""
-    rows = {row.id: row for row in s.execute(queries.WAS_UNKNOWN, _values(house, span))}
+    rows = {row.id: row for row in s.execute(queries.WAS_UNKNOWN, _values(prop, span))}
     for row in rows.values():
         if outcome_of(row.state, row.ended_as) is not Outcome.UNKNOWN:
             found.clear(_keys(row, changed))
@@ -379,19 +383,19 @@ def _of_one(row: Any) -> Figures:
     return figures
 
 
-def _values(house: House, span: Span) -> dict[str, Any]:
+def _values(prop: InsightsProperty, span: Span) -> dict[str, Any]:
     return {
-        "house": house.id,
+        "house": prop.id,
         "since": span.since,
         "until": span.until,
-        "usual": house.currency,
+        "usual": prop.currency,
     }
 
 
 def _read_groups(
     s: Session,
     grouped: queries.Grouped,
-    house: House,
+    prop: InsightsProperty,
     values: Mapping[str, Any],
     name: Callable[..., Any],
 ) -> dict[Any, Figures]:
@@ -418,7 +422,7 @@ def _read_groups(
         if outcome is Outcome.COMPLETED and priced:
             figures.priced += priced
             if kind % 2:
-                figures.sums[house.currency] = figures.sums.get(house.currency, 0) + amount
+                figures.sums[prop.currency] = figures.sums.get(prop.currency, 0) + amount
             else:
                 others = True
     if others:

@@ -177,7 +177,7 @@ def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
     return fresh
 
 
-def note_beat(
+def note_heartbeat(
     s: Session, kiosk_id: int, now: datetime, release: str, health: dict[str, Any]
 ) -> None:
     """Record a heartbeat: its release and its health. Needs a write session."""

@@ -23,7 +23,7 @@ from ridedash.store.history import (
     records,
     totals,
 )
-from ridedash.store.insights import House, Span, insights
+from ridedash.store.insights import InsightsProperty, Span, insights
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Guest
@@ -271,7 +271,7 @@ def test_postgresql_reads_an_index_alone_in_that_transaction_and_no_other(desk: 
 def test_totals_and_insights_use_the_index_alone_too(desk: Desk) -> None:
     if desk.services.db.dialect == "sqlite":
         pytest.skip("its planner has no such settings")
-    house = House(desk.ids["desk.property"], ZoneInfo("UTC"), "INR")
+    house = InsightsProperty(desk.ids["desk.property"], ZoneInfo("UTC"), "INR")
     for reads in (
         lambda s: totals(s, house.id, WEEK, "INR"),
         lambda s: insights(s, house, Span(WEEK.since, WEEK.until)),

@@ -18,8 +18,8 @@ from ridedash.store.insights import (
     COUNTS,
     Destination,
     Figures,
-    House,
     Insights,
+    InsightsProperty,
     Keys,
     Span,
     insights,
@@ -44,7 +44,7 @@ class Place:
     """A property of a test, with two members of staff and two cost centres."""
 
     name: str
-    house: House
+    house: InsightsProperty
     staff: list[int]
     centres: list[int]
 
@@ -68,7 +68,7 @@ def place(desk: Desk, zone: str, currency: str | None = "INR") -> Place:
         s.add_all(centres)
         s.flush()
         desk.ids |= {name: staff[0], f"{name}.property": prop.id, f"{name}.account": account.id}
-        house = House(prop.id, ZoneInfo(zone), currency)
+        house = InsightsProperty(prop.id, ZoneInfo(zone), currency)
         return Place(name, house, staff, [each.id for each in centres])
 
 

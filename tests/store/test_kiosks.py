@@ -189,8 +189,8 @@ def test_five_wrong_pins_close_the_panel_for_a_quarter_of_an_hour(house: House) 
 
 def test_a_beat_says_that_a_device_is_alive(house: House) -> None:
     with house.db.write() as s:
-        kiosks.note_beat(s, house.lobby, NOON, "1.2", {"screen": "start"})
-        kiosks.note_beat(s, house.lobby + 1_000, NOON, "1.2", {})
+        kiosks.note_heartbeat(s, house.lobby, NOON, "1.2", {"screen": "start"})
+        kiosks.note_heartbeat(s, house.lobby + 1_000, NOON, "1.2", {})
     row = house.row()
     assert (row.seen_at, row.release, row.health) == (NOON, "1.2", {"screen": "start"})
 
@@ -217,7 +217,7 @@ def test_a_handed_kiosk_is_taken_over_and_knows_whether_help_comes(house: House)
         row.handed_at, row.handed_language = NOON, "hi"
         with locked(s) as tables:
             kiosks.take_over(s, house.lobby)
-            kiosks.note_beat(s, house.lobby, NOON, "1", {})
+            kiosks.note_heartbeat(s, house.lobby, NOON, "1", {})
             kiosks.renewed(s, house.lobby, "x", NOON)
             assert tables == {"kiosks"}
         assert (row.handed_at, row.handed_language) == (None, None)
@@ -242,7 +242,7 @@ def test_each_read_of_a_device_that_is_changed_locks_it_alone(house: House) -> N
         (lambda s: kiosks.device_of(s, house.id, house.lobby), set()),
         (lambda s: kiosks.device_of(s, house.id, house.lobby, hold=True), {"kiosks"}),
         (lambda s: kiosks.pair(s, "NONE", NOON), {"kiosks"}),
-        (lambda s: kiosks.note_beat(s, house.lobby, NOON, "1", {}), {"kiosks"}),
+        (lambda s: kiosks.note_heartbeat(s, house.lobby, NOON, "1", {}), {"kiosks"}),
         (lambda s: kiosks.renewed(s, house.lobby, "x", NOON), {"kiosks"}),
     ):
         with house.db.write() as s, locked(s) as tables:

@@ -23,8 +23,8 @@ from ridedash.store.insights import (
     Cancelled,
     Destination,
     Figures,
-    House,
     Insights,
+    InsightsProperty,
     centre_names,
     staff_names,
 )
@@ -130,8 +130,8 @@ def _read(db: Session, filters: Filters, rollup: Rollup) -> Month:
     return found
 
 
-def _house(prop: Property) -> House:
-    return House(prop.id, zone(prop.timezone), prop.currency)
+def _house(prop: Property) -> InsightsProperty:
+    return InsightsProperty(prop.id, zone(prop.timezone), prop.currency)
 
 
 def _of_one(db: Session, filters: Filters, prop: Property, rollup: Rollup) -> Month:

@@ -149,7 +149,7 @@ def _tags(name: str) -> list[str]:
 def _store(
     db: Session, kiosk_id: int, now: datetime, report: dict[str, Any], *, taken: bool
 ) -> None:
-    kiosks.note_beat(db, kiosk_id, now, report["release"], report["health"])
+    kiosks.note_heartbeat(db, kiosk_id, now, report["release"], report["health"])
     if taken:
         kiosks.take_over(db, kiosk_id)
 

@@ -125,6 +125,6 @@ def _look_after(answer: Response, kind: KioskKind, row: Kiosk) -> None:
     with s.db.write() as db:
         fresh = kiosks.renewed(db, row.id, token, now)
         if silent:
-            kiosks.note_beat(db, row.id, now, row.release or "", row.health)
+            kiosks.note_heartbeat(db, row.id, now, row.release or "", row.health)
     if fresh:
         give(answer, kind, fresh)

@@ -181,7 +181,7 @@ def test_who_is_signed_out_from_elsewhere_can_sign_in_on_the_stage_again(
     with stage.desk.services.db.read() as s:
         number = s.scalars(select(Kiosk.id)).one()
     sent = {"csrf_token": stage.csrf}
-    stage.web.post(f"/admin/kiosks/{number}/here", data=sent | ends)
+    assert stage.web.post(f"/admin/kiosks/{number}/here", data=sent | ends).status_code == 303
     stage.desk.add(lambda s: s.execute(delete(SignIn)))
     assert stage.web.get("/demo/stage").status_code == (303 if ends else 404)
     assert stage.web.get("/demo/stage/newest.json").status_code == (401 if ends else 404)

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -168,7 +169,7 @@ def make_desk(folder: Path, **settings: str) -> Desk:
 def token(client: FlaskClient) -> str:
     """A CSRF token of the browser's session, as its pages have one; no page is made for it."""
     with client.session_transaction() as session:
-        kept = session.setdefault("csrf_token", "kept in the session")
+        kept = session.setdefault("csrf_token", secrets.token_hex(20))
     key = client.application.secret_key
     assert key
     return URLSafeTimedSerializer(key, salt="wtf-csrf-token").dumps(kept)

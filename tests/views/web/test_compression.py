@@ -7,7 +7,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from ridedash.views.web.compression import padded_gzip
-from tests.views.ride_pages import Desk, token
+from tests.views.ride_pages import Desk, token, token_of_page
 
 pytestmark = pytest.mark.database
 ANEW = re.compile(rb'(nonce|content|value)="[\w.-]{16,}"')  # nonces and tokens differ each time
@@ -61,7 +61,7 @@ def test_the_length_of_the_same_page_is_chance(desk: Desk) -> None:
 def test_what_stays_the_same_in_a_form_token_opens_no_form(desk: Desk) -> None:
     """A token's signature is for the second in which its page was made, and is never used again."""
     client = desk.client()
-    same, second, signature = token(client).rsplit(".", 2)
+    same, second, signature = token_of_page(client, "/").rsplit(".", 2)
     changed = "A" if second[-1] != "A" else "B"
     guessed = ".".join([same, second[:-1] + changed, signature])
     order_id = desk.order("SCHEDULED")

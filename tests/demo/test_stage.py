@@ -26,6 +26,7 @@ from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import SignIn, Staff
 from ridedash.views.web.current_user import SignedIn
 from tests.demo.stages import Stage, fill
+from tests.views.kiosk.devices import pair
 from tests.views.ride_pages import compact, make_desk
 
 pytestmark = pytest.mark.database
@@ -186,6 +187,17 @@ def test_who_is_signed_out_from_elsewhere_can_sign_in_on_the_stage_again(
     assert stage.web.get("/demo/stage").status_code == (303 if ends else 404)
     assert stage.web.get("/demo/stage/newest.json").status_code == (401 if ends else 404)
     assert stage.web.get("/sign-in").status_code == status
+
+
+def test_a_stage_that_is_paired_by_a_code_is_a_kiosk_as_any_other(stage: Stage) -> None:
+    fill(stage)
+    with stage.desk.services.db.read() as s:
+        number = s.scalars(select(Kiosk.id)).one()
+    here = {"csrf_token": stage.csrf, "ends": "sign-out"}
+    assert stage.web.post(f"/admin/kiosks/{number}/here", data=here).status_code == 303
+    pair(stage.desk, client=stage.web)
+    stage.desk.add(lambda s: s.execute(delete(SignIn)))
+    assert stage.web.get("/sign-in").status_code == 404
 
 
 def test_the_code_for_a_phone_is_there_where_the_room_reaches_the_demo(in_room: Stage) -> None:

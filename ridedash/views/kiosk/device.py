@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Response, abort, current_app, request
+from flask import Response, abort, current_app, request, session
 
 from ridedash.__about__ import __version__
 from ridedash.store.kiosks import kind_of
@@ -39,7 +39,11 @@ def release() -> str:
 
 
 def pair_browser(answer: Response, kiosk: Kiosk, token: str) -> None:
-    """Give the answer a device's token (store/kiosks.py): its browser is now that device."""
+    """Give the answer a device's token (store/kiosks.py): its browser is now that device.
+
+    It is no stage any more, whose kiosk would end with the next sign-out.
+    """
+    session.pop(devices.ENDS_AT_SIGN_OUT, None)
     devices.give(answer, kind_of(kiosk), token)
 
 

@@ -89,7 +89,7 @@ def test_a_restore_without_the_journal_is_noticed_by_its_row(
     """Row 37 counts a booking that is made twice, and one that nobody knows of."""
     if broken == "the claim asks no journal":
         monkeypatch.setattr(SentJournal, "knows", lambda *_: False)
-        monkeypatch.setattr(restore.RestoreWatch, "_seen", lambda _: None)
+        monkeypatch.setattr(restore.RestoreWatch, "_last_state", lambda _: None)
     monkeypatch.setattr(restore, "catch_up", lambda *_: (0, None))
     case = Case(3, random.Random(3), tmp_path, short=True)
     found = restored_sqlite(case)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import httpx
 from sqlalchemy import select
 
+from bench.faults import crashing
 from bench.faults.scoreboard import POSTGRESQL, SQLITE, Case, Verdict, row
 from bench.faults.shop import Service, Shop, database_in, shop
 from ridedash.rides.orders import after_restore
@@ -27,11 +28,7 @@ from tests.rides.dumps import Dump, dump, restore
 
 S = OrderState
 POINTS: Final = (
-    "order.claimed",
-    "order.sent",
-    "order.answered",
-    "order.journalled",
-    "order.settled",
+    *crashing.POINTS,
     "plan.claimed",
     "plan.asked",
     "plan.ready",

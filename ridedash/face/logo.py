@@ -35,7 +35,7 @@ def make_logo(data: bytes) -> Logo:
 
 def _drawn(data: bytes) -> Logo:
     """The logo of a PNG: its pixels, drawn no larger than a page needs."""
-    # numpy takes a tenth of a web process's start; only a chosen PNG needs it
+    # numpy takes a fifth of a web process's start; only a chosen PNG needs it
     from ridedash.face.png_reading import read_png
     from ridedash.face.png_writing import shown_png
 

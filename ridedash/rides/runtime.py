@@ -29,7 +29,7 @@ class Runtime:
     """The database, the client of the service, the tokens and the clock, as one value.
 
     `time` is the service's clock: real time for a real service; the clock of a sandbox may be
-    turned at any moment. `compares_clock`: whether our clock is checked against the Date header of
+    changed at any moment. `compares_clock`: whether our clock is checked against the Date header of
     the service's answers. `owner` is the name under which leases are taken. `hooks` are called
     after each poll, if given.
     """

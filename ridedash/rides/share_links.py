@@ -28,7 +28,7 @@ from ridedash.store.sign_ins import tell_ended
 
 TOKEN_BYTES: Final = 16
 MOST_LINKS: Final = 5  # links of each kind that may be valid at the same time
-# counted from when the link was made, or from the pickup time: longer than any ride
+# counted from when the link was made, or from the pickup time if it is later; longer than any ride
 LONGEST: Final = timedelta(days=7)
 
 

@@ -2,8 +2,8 @@
 
 The number and the PIN open the guest's view of the ride on the kiosk (docs/security.md 9). A PIN of
 four digits can be guessed in 10,000 tries, so its hash has a key, and five wrong PINs close a
-number: then only the desk can open the ride. A person who tries many numbers meets the limit of the
-kiosk.
+number: then only the desk can open the ride. Each kiosk also limits the wrong tries with any
+numbers.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from ridedash.store.models.orders import Order
 PIN_DIGITS: Final = 4
 WRONG_PINS: Final = 5  # wrong PINs that close a ride number
 WRONG_LOOKS: Final = 10  # wrong tries at one kiosk in ten minutes, for all numbers together
-# for how long after the press a ticket opens its ride; the next day its number is given again
+# for how long after the booking a ticket opens its ride; each day the numbers begin again at 1
 LASTS: Final = timedelta(hours=24)
 MOST_NUMBER: Final = 9_999
 
@@ -136,8 +136,9 @@ def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now:
     """The ride of a typed ride number and PIN, at this property, the newest day first.
 
     Needs a write session: the tickets are locked, so that tries made in parallel are all counted. A
-    wrong PIN counts for each ride of the last day that has this number; a right PIN does not reset
-    the count, because the guest's own screen asks every few seconds.
+    wrong PIN counts for each ride of the last 24 hours that has this number. A right PIN does not
+    reset the count: the guest's own screen sends it every few seconds, and would reset the count
+    between the tries of someone else.
     """
     number, pin = read_number(typed[0]), "".join(typed[1].split())
     if number is None:
@@ -170,7 +171,7 @@ def reopen(s: Session, property_id: int, order_id: int, actor: Actor, now: datet
 
 
 def _tickets(s: Session, property_id: int, number: int, now: datetime) -> list[Ticket]:
-    """The tickets of the last day that have a number, locked, the newest first."""
+    """The tickets of the last 24 hours that have this number, locked, the newest first."""
     query = (
         select(Ticket)
         .join(Order, Order.id == Ticket.order_id)

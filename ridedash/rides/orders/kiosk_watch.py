@@ -1,7 +1,7 @@
-"""Checks kiosks every few seconds in the worker, because their pages may be gone.
+"""Checks kiosks every few seconds in the worker, because a kiosk's page may have stopped.
 
-It finds guests whose ticket was never shown, rides that ended before they began, approvals that
-no one answered, and visits that no one has ended.
+It finds guests whose ticket was never shown, rides that ended before they began, requests for
+approval that the desk did not answer, and visits whose page did not report an end.
 """
 
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ from ridedash.store.models.people import Guest
 
 # an attention item; its detail is the ride's number and the guest's name
 NO_TICKET: Final = "kiosk_no_ticket"
-# a working page has shown the ticket long before this time
+# time for a page to show the ticket; a working page needs much less
 TICKET_WITHIN: Final = timedelta(seconds=45)
 
 
@@ -45,7 +45,7 @@ def watch(db: Database, now: datetime) -> int:
 
 
 def _with_ended_rides(s: Session, now: datetime) -> list[int]:
-    """Kiosks that don't ask for a code yet and had too many cancelled rides in an hour."""
+    """Kiosks that require no desk code now and had too many cancelled rides in the last hour."""
     free = or_(Kiosk.code_until.is_(None), Kiosk.code_until <= now)
     query = (
         select(Kiosk.id)
@@ -70,9 +70,9 @@ def _watch_ended(s: Session, kiosk_id: int, now: datetime) -> int:
 
 
 def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
-    """Tell the desk of an order whose ticket was never shown: its guest may stand there without it.
+    """Tell the desk about an order whose ticket was never shown: its guest may still wait for it.
 
-    The power of the kiosk may have failed between Book and the ticket. Returns the rows changed.
+    The kiosk may have lost power after the guest pressed Book. Returns how many rows were changed.
     """
     order = s.get_one(Order, order_id)
     visits = select(KioskVisit).where(KioskVisit.order_id == order_id).with_for_update()

@@ -1,9 +1,9 @@
 """Changes or withdraws a ride of a series together with all later rides of the series.
 
 The *shown* ride is the one whose page is open; "onward" means this ride and the later ones.
-Each ride stays an order of its own, with its own audit entry and timeline event. Rides that are
-ordered already, were withdrawn or are over are never touched: only SCHEDULED ones are, each read
-under its lock (docs/booking-protocol.md 1.2).
+Each ride stays an order of its own, with its own audit entry and timeline event. Only rides in the
+state SCHEDULED are touched, and each is read under its lock: rides that are ordered already, were
+withdrawn or are over stay as they are (docs/booking-protocol.md 1.2).
 
 When the trip or the car changes, each ride needs a new price, for the car and the trip that it will
 then have. These prices are requested from the service before anything is locked.
@@ -56,7 +56,7 @@ class _PriceRequest:
     account_id: int
 
 
-# the answers to these requests; None: the car is not offered for the trip
+# the product for each price request; None if the car is not offered for the trip
 Listed = Mapping[_PriceRequest, Product | None]
 
 
@@ -95,20 +95,24 @@ class _Onward:
 def change_onward(runtime: Runtime, wanted: Change) -> int:
     """Change the shown ride, and make the same change in each later one that is still planned.
 
-    A value that the request leaves alone in the shown ride stays as it is in every later one: its
-    note, its car if only the trip changes, its trip if only the car does. Each ride keeps its day;
-    a new time of day is in the request's zone, for the pickup and for the departure of a flight.
-    Either all rides change or none. Returns how many did.
+    A value that the request does not change in the shown ride stays as it is in every later one,
+    for example its note, its car if only the trip changes, or its trip if only the car changes.
+    Each ride keeps its day; a new time of day is in the request's zone, for the pickup and for the
+    departure of a flight. Either all rides change or none. Returns how many rides were changed.
 
-    Raises what `change` raises, and NoCarLater; RequestRefused("pickup_day") when the request has
-    another day, RequestRefused("later_price") when the service gives no price for a later ride.
+    Raises what `change` raises, and NoCarLater; RequestRefused("pickup_day") when the request moves
+    the shown ride to another day, RequestRefused("later_price") when the service gives no price for
+    a later ride.
     """
     listed = _listed(runtime, wanted)
     return retry_conflict(lambda: _change_onward(runtime, wanted, listed))
 
 
 def _listed(runtime: Runtime, wanted: Change) -> Listed:
-    """The current offers of the products that the later rides need."""
+    """The products that the later rides need, as the service offers them now.
+
+    Empty if neither the trip nor the car changes.
+    """
     request = wanted.request
     # read without a lock: _change_onward() determines the changes again when the rides are locked
     with runtime.db.read() as s:
@@ -132,7 +136,7 @@ def _listed(runtime: Runtime, wanted: Change) -> Listed:
 
 
 def _product(runtime: Runtime, wanted: _PriceRequest) -> Product | None:
-    """A car as it is offered for a trip now; None when it is not. Raises RequestRefused."""
+    """A car as the service offers it for a trip now; None if it does not. Raises RequestRefused."""
     trip, category = wanted.trip, wanted.category
     try:
         listed = call_with_token(
@@ -199,8 +203,8 @@ def withdraw_onward(
 ) -> int:
     """Withdraw a ride of a series and each later one that is still planned.
 
-    Only rides whose ids are in `shown`, the ones that the user was shown. Returns how many were
-    withdrawn.
+    Only rides that the page has shown to the user are withdrawn: `shown` has their ids. Returns how
+    many were withdrawn.
     """
     now = clock()
     with db.write() as s:
@@ -218,7 +222,7 @@ def withdraw_onward(
 def _planned_from(s: Session, first: Order) -> list[Order]:
     """The rides of the series, from this one on, that are still planned, sorted by id.
 
-    A write session locks them in that sequence, so that two changes can't deadlock.
+    A write session locks the rides in this sequence, so that two changes can't deadlock.
     """
     query = select(Order).where(
         Order.property_id == first.property_id,
@@ -238,7 +242,7 @@ def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
         each.name: ordered_value(order, each) for each in CHANGEABLE if each.change not in changed
     }
     values["offer_id"] = order.offer_id
-    values["override_guard"] = False  # it was chosen beside a ride of the shown ride's day only
+    values["override_guard"] = False  # staff chose it for the shown ride only
     if "category" in changed:  # the number of seats changes with the car
         values["seats"] = request.seats
     if "guest" not in changed:

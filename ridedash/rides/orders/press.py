@@ -95,5 +95,5 @@ def _way_back(out: BookingRequest, at: datetime) -> BookingRequest:
 
 
 def _only_out(refill: frozenset[Refill]) -> bool:
-    """Whether a field is copied when a ride is booked again, but not for the way back."""
+    """Whether an earlier order fills in a field on some occasions, but not for a way back."""
     return bool(refill) and Refill.RETURN not in refill

@@ -1,7 +1,8 @@
 """The recovery job of each worker, every second: advances rows that nothing else advances.
 
-These are orders that expired, sends whose worker ended, rides and actions whose next call is too
-far ahead, and actions without an answer (docs/booking-protocol.md 1.3, Recovery).
+These are orders that expired or whose guest did not start them in time, sends whose worker ended,
+rides and actions whose next call is too far ahead, and actions without an answer
+(docs/booking-protocol.md 1.3, Recovery).
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from ridedash.store.models.orders import Action, Order, OrderState, Ride
 
 # an instant further in the future than this was written by a clock that has stepped back since
 AHEAD: Final = timedelta(seconds=5)
-USUAL_INTERVAL_S: Final = 60.0  # the longest wait between polls of a ride without errors
+USUAL_INTERVAL_S: Final = 60.0  # most waits that tracking/policy.py sets are no longer than this
 LONGEST_INTERVAL_S: Final = 330.0  # the longest wait that tracking/policy.py sets, with its jitter
 ACTION_LASTS: Final = timedelta(seconds=30)  # no call of an action takes longer
 ACTION_WAITS: Final = timedelta(seconds=60)  # longer than any wait before an action is repeated
@@ -109,7 +110,10 @@ def _end_missed_starts(s: Session, now: datetime) -> int:
 
 
 def _end_unanswered_sends(s: Session, now: datetime) -> int:
-    """SENDING without an answer becomes UNKNOWN, never READY. Its sender may still settle it."""
+    """An order in SENDING without an answer becomes UNKNOWN, never READY.
+
+    Its sender may still settle it.
+    """
     orders = s.scalars(_unlocked(select(Order).where(*_unanswered(now)))).all()
     for order in orders:
         order.code = NO_ANSWER

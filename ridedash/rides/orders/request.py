@@ -54,7 +54,8 @@ def request_digest(request: BookingRequest) -> str:
     """A digest of the whole request: the same form token with another digest is refused."""
     facts = asdict(request)
     del facts["form_token"], facts["actor"]
-    # without the fields of kiosks, so that the digest of a form stays the same after an update
+    # Fields that only kiosks set are left out while they are empty, so that an update of the
+    # program that adds such a field does not change the digests of earlier forms.
     facts["staff_id"] = request.staff_id
     if not request.second_to:
         del facts["second_to"]
@@ -131,8 +132,8 @@ def _guarded(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
 def _unguarded(s: Session, property_id: int, key: str) -> list[OpenOrder]:
     """Open orders without a guard, whose guard would be `key`.
 
-    They are cars of a group after the first, or second cars on purpose. Once the order with the
-    guard is over, the guest's other orders are found only in this way.
+    They are the cars of a group after the first, or second cars that staff booked on purpose. Once
+    the order with the guard is over, the guest's other orders are found only in this way.
     """
     without_guard = (Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
     query = select(*OPEN_ORDER, Guest, Offer).where(*without_guard)

@@ -67,7 +67,10 @@ class Last(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """How far a database was when a worker last saw it: `epoch` restores, and `beats` since."""
+    """The state of a database when a worker last saw it.
+
+    `epoch` is its number of restores, `beats` the number of the workers' heartbeats in it.
+    """
 
     epoch: int
     beats: int
@@ -181,7 +184,7 @@ class SentJournal:
     def write_mark(self, mark: Mark) -> None:
         """Store the mark of the database.
 
-        Not synced, because an older mark only detects fewer restores.
+        The file is not synced: if the newest mark is lost, only fewer restores are detected.
         """
         if self.number is None:
             return
@@ -293,7 +296,7 @@ class SentJournal:
 
 
 class EvenClock:
-    """Whether a clock has run evenly for EVEN_S, according to the calls so far."""
+    """Whether a clock has run evenly for EVEN_S: at each call it is compared with `monotonic`."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic

@@ -13,7 +13,7 @@ from typing import Any, Final
 Words = tuple[str, ...]
 TWO_THINGS: Final = "two_things"  # the tag of an ambiguous word
 UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # scripts without spaces
-# marks above and below letters that people omit: accents, Arabic vowels and hamzas
+# marks above and below letters, which people often do not type: accents, Arabic vowels and hamzas
 _LEFT_OUT: Final = re.compile("[\u0300-\u036f\u064b-\u0655\u0670]")
 _NARROW: Final = {0xFEE0 + each: each for each in range(0x21, 0x7F)} | {ord("、"): ","}
 
@@ -72,7 +72,10 @@ class TimeWords:
 
     @property
     def hour_ahead(self) -> str:
-        """The unit that we write for one hour ahead: +1 hour; +1 h without a word for hours."""
+        """The unit that we write for one hour ahead, as in +1 hour.
+
+        It is `mark`, as in +1 h, for a language whose word for hours is only the English one.
+        """
         borrowed = self.today[0] != ENGLISH.today[0] and self.hours[0] in ENGLISH.hours
         return self.mark[0] if borrowed else self.hours[0]
 
@@ -85,7 +88,7 @@ class TimeWords:
             own, english = getattr(self, each.name), getattr(ENGLISH, each.name)
             if each.name in ("weekdays", "months"):
                 both[each.name] = tuple(map(tuple.__add__, own, english))
-            else:  # "a" is before noon in English, and "at" in other languages
+            else:  # "a" means am in English, and "at" in some other languages
                 both[each.name] = own + tuple(word for word in english if len(word) > 1)
         return TimeWords(**both)
 

@@ -1,8 +1,9 @@
 """Parses a pickup time as people type it: `6:15`, `tomorrow 0615`, `fri 14`, `14h30`, `in 40 min`.
 
-Pure. The words of a language are data (`time_words`). First each of them is replaced by a tag,
-"tomorrow" by "<tomorrow>"; the grammar below knows tags and digits alone. Japanese and Chinese have
-no space between their words. Hours are those of a clock with 24 hours unless a word says otherwise.
+Pure. The words of a language are data (`time_words`). First each of these words in the text is
+replaced by its tag, such as "tomorrow" by "<tomorrow>"; the grammar below knows only tags and
+digits. Japanese and Chinese words have no spaces between them, so they are replaced wherever they
+occur in the text. Hours are those of a clock with 24 hours unless a word says otherwise.
 """
 
 import re
@@ -37,17 +38,18 @@ class Why(StrEnum):
 
     EMPTY = "empty"
     UNKNOWN = "unknown"  # `part` is the part that is not understood
-    # `part` is ambiguous, such as Tuesday or March, or a word that means something else in English
+    # `part` has two meanings: it is a word for both Tuesday and March ("mar"), or it means
+    # something else in English
     TWO_THINGS = "two_things"
     NO_CLOCK = "no_clock"  # a day without a time
     NO_HOUR = "no_hour"  # 25:00, 6:75, 14 pm
     NO_DAY = "no_day"  # 31 February
     NOT_THAT_DAY = "not_that_day"  # Friday 24 November, which is a Tuesday
     DAY_OR_MONTH = "day_or_month"  # 3/4
-    SPAN_OR_CLOCK = "span_or_clock"  # 2h
+    SPAN_OR_CLOCK = "span_or_clock"  # 2h: in two hours, or at two
     MIDNIGHT = "midnight"  # midnight of a named day, which begins and ends at midnight
     NIGHT = "night"  # fri night 1, tonight 12 pm: two nights are possible, or none
-    TWICE = "twice"  # minutes ahead, in an hour that the clocks repeat
+    TWICE = "twice"  # "in 40 min" ends in the second pass of an hour that the clocks repeat
     PAST = "past"  # `at` is in the past
 
 
@@ -171,9 +173,10 @@ def _as_typed(word: str, typed: str) -> str:
 
 @lru_cache(maxsize=32)
 def _tags_and_pattern(words: TimeWords) -> tuple[dict[str, str], re.Pattern[str] | None]:
-    """The tags of a language's words, and a pattern of the words that _WORD does not match.
+    """The tags of a language's words, and a pattern of the words that _WORD can't find.
 
-    A weekday of one character is excluded, because it occurs in other words.
+    These are words with characters other than letters, and words of scripts without spaces. The
+    pattern leaves out a weekday of one character, because it occurs in other words.
     """
     tags = words.tags()
     found = []
@@ -280,7 +283,8 @@ def _slashed_day(parts: _Parts) -> date | None:
 def _date(parts: _Parts, day: int, month: int, year: str | None = None) -> date:
     """A day of the calendar. Without a year it is the date nearest to today, past or future.
 
-    "2026" next to a day is read as a year in 2025 to 2027, and as 20:26 in any other year.
+    If this year is 2025, 2026 or 2027, "2026" in the text is read as the year; otherwise it is left
+    to be read as 20:26.
     """
     this = parts.today.year
     near = [this - 1, this, this + 1]
@@ -353,7 +357,7 @@ def _marked_clock(parts: _Parts) -> None:
 
 
 def _is_named(parts: _Parts) -> bool:
-    """Whether a day other than today is named."""
+    """Whether a day is named by more than "today" or "tonight": by a weekday or a date."""
     return parts.weekday is not None or (bool(parts.day) and parts.kind not in ("today", "tonight"))
 
 

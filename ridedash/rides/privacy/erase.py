@@ -1,6 +1,6 @@
-"""`ridedash erase`: a guest's name, phone and room leave the database at once (docs/security.md 8).
+"""`ridedash erase`: removes a guest's name, phone and room from the database at once.
 
-Rides keep their prices, times, start and end.
+Rides keep their prices, times, start and end. See docs/security.md 8.
 """
 
 import re
@@ -171,7 +171,7 @@ def _erase_matches(old: str, patterns: Sequence[re.Pattern[str]]) -> str:
 def _compose(text: str) -> str:
     """A text prepared for patterns: composed letters, ASCII digits, one kind of apostrophe.
 
-    It is as long as its composed form.
+    It has the length of the text in NFC, so that a match has the same position in both.
     """
     composed = unicodedata.normalize("NFC", text).translate(APOSTROPHES)
     return ascii_digits(composed)
@@ -191,10 +191,10 @@ def _pattern(word: str) -> str:
 
 
 def _phone_pattern(phone: str) -> str:
-    """The number with or without its country code, and with the trunk prefix of its country."""
+    """A pattern of the number, with or without its country code and a trunk prefix."""
     try:
         number = phonenumbers.parse(phone)
-    except phonenumbers.NumberParseException:  # of a country that does not exist
+    except phonenumbers.NumberParseException:  # the country code does not exist
         return rf"(?<!\d)\+?{GAP.join(re.escape(phone[1:]))}(?!\d)"
     digits = phonenumbers.national_significant_number(number)
     abroad = rf"(?:(?:\+|00)?{GAP.join(str(number.country_code))}{GAP})?"

@@ -31,7 +31,7 @@ from ridedash.store.models.orders import (
 )
 from ridedash.store.models.people import Guest, Throttle
 
-BATCH: Final = 200  # rows in one transaction, short enough that others need not wait for it
+BATCH: Final = 200  # rows in one transaction: few, so that other writers don't wait long
 PATH_BATCH: Final = 2_000  # points of paths in one transaction: small rows, but a ride has hundreds
 MOST_BATCHES: Final = 25  # batches of each step in one run; the next run, an hour later, continues
 # an order may use an offer for two minutes; the rest of the day is for support
@@ -202,7 +202,7 @@ def _remove_texts(s: Session, order_ids: list[int]) -> None:
 
 
 def _remove_kiosk_traces(s: Session, guest: Guest, order_ids: list[int]) -> None:
-    """Remove tickets and approvals of these rides, and desk codes that were made for this guest."""
+    """Delete the tickets of these rides; remove the guest from their approvals and desk codes."""
     s.execute(delete(Ticket).where(Ticket.order_id.in_(order_ids)))
     s.execute(update(KioskAsk).where(KioskAsk.order_id.in_(order_ids)).values(wish_enc=None))
     s.execute(update(KioskCode).where(KioskCode.guest_id == guest.id).values(guest_id=None))

@@ -69,10 +69,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How many rides may be claimed.
+    """How many rides may be claimed: at most `all`.
 
-    Rides without a waiting guest are claimed only up to `rest`, in which rides with a waiting guest
-    count too.
+    Rides without a waiting guest are claimed only while fewer than `rest` rides, of both sorts, are
+    claimed.
     """
 
     all: int

@@ -18,8 +18,8 @@ IN_RIDE_S: Final = 5.0
 AUTO_INVOICE_S: Final = 5.0
 FINAL_S: Final = 60.0  # one more poll after the end, for the final price
 NEAR_ETA_S: Final = 180.0
-STALE_S: Final = 60.0  # age of the facts
-LOST_S: Final = 300.0  # age of the facts
+STALE_S: Final = 60.0  # older facts are stale
+LOST_S: Final = 300.0  # older facts are lost
 
 
 def next_poll_s(status: str | None, kind: wire.Kind, eta_s: float | None, speed: float) -> float:
@@ -64,7 +64,7 @@ def cancel_free_until(
 ) -> datetime | None:
     """The instant until which cancelling is free; None when the policy or its start is unknown.
 
-    Also None while the service's clock is held before that instant, which then comes no nearer.
+    Also None while the service's clock is stopped before that instant, which then comes no nearer.
     `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the
     service's clock. The interface does not say from when they count; we assume: from the allotment
     of the first driver (docs/assumptions.md).
@@ -80,7 +80,7 @@ def search_ends(
     timeout_s: float | None,
     time: ServiceTime,
 ) -> datetime | None:
-    """When the service stops looking for a driver; None when unknown, or while its clock is held.
+    """When the service stops looking for a driver; None if unknown, or while its clock is stopped.
 
     That is `timeout_s` after its answer, by the service's clock. `stored` is the same instant in
     orders of an earlier release, which stored it converted to our clock.

@@ -122,9 +122,10 @@ def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merge
 
 
 def may_follow(ride: RideState, status: str) -> bool:
-    """Whether `status` may follow when it is seen the first time (docs/booking-protocol.md 3.3).
+    """Whether `status` is accepted when it is seen for the first time.
 
-    A step back that the sequence does not have counts only when it is seen twice.
+    Other steps back in the sequence are accepted only when the status is seen a second time
+    (docs/booking-protocol.md 3.3).
     """
     if status == wire.ALLOTMENT_RETRYING and ride.kind is Kind.AUTO and not ride.retried:
         return ride.status in {None, wire.PENDING, wire.ALLOTMENT_PENDING, wire.CALL_DRIVER}
@@ -226,9 +227,10 @@ def without_cab(facts: Snapshot) -> Snapshot:
 
 
 def without_eta(facts: Snapshot) -> Snapshot:
-    """The facts without remaining time and distance, which were counted to the pickup.
+    """The facts without remaining time and distance.
 
-    After a change of status they would be taken as counted to the drop.
+    Those of the earlier status may be counted to another place: to the pickup before the ride, to
+    the drop during it.
     """
     return facts.model_copy(update={"eta": None, "distance": None})
 
@@ -240,7 +242,10 @@ def other_plate(old: Snapshot, new: Snapshot) -> bool:
 
 
 def shown(ride: RideState) -> RideState:
-    """The ride without values that every poll writes: equal results look the same on pages."""
+    """The ride without the values that every poll may write.
+
+    If the results are equal for two rides, their pages show the same facts.
+    """
     return _with(ride, **_AT_EVERY_POLL)
 
 

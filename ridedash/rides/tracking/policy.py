@@ -48,10 +48,11 @@ OVERDUE_S: Final = 60.0  # time between polls of a search that should be over
 OVERDUE_LASTS_S: Final = 1800.0
 TOO_OLD_AFTER: Final = timedelta(hours=24)
 ERROR_MAX_S: Final = 30.0
-NOT_KNOWN_AFTER: Final = 3  # refusals in a row: a replica may not know a new booking yet
+# refusals in a row: a replica of the service may not know a new booking yet
+NOT_KNOWN_AFTER: Final = 3
 POISON_MAX_S: Final = 3600.0
 FINAL_TRIES: Final = 5  # failed polls after the end of the ride; then the final price is given up
-# wait if this process can't decrypt the account's token: another one that has the key may poll
+# wait if this process can't decrypt the account's token: a process that has the key may poll
 UNREADABLE_TOKEN_S: Final = 5.0
 
 # results of reading back an action that was called and not confirmed
@@ -227,10 +228,10 @@ def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: 
 
 
 def _point(old: RideState, after: RideState, now: datetime, time: ServiceTime) -> LatLng | None:
-    """The cab's position if its path gets a new point: it has moved, and a new time slot has begun.
+    """The cab's position, if it is a new point of its path; otherwise None.
 
-    The slots are multiples of PATH_S since 1970, so nothing has to be stored; if the service's
-    clock can be turned, they follow that clock.
+    It is one if the cab has moved and a new time slot has begun. The slots are counted from 1970,
+    so that no time of the last point has to be stored. They last PATH_S by the service's clock.
     """
     here = after.facts.position
     if here is None or after.position_at != now or here == old.facts.position:
@@ -395,7 +396,10 @@ def _after_failure(before: Before, error: Exception, now: datetime, pacing: Paci
 
 
 def _wait_after_error_s(error: Exception, errors: int, pacing: Pacing) -> float:
-    """Seconds to the next poll after `errors` failed ones: a random part of 2 ** errors."""
+    """Seconds to the next poll after `errors` failed ones: a random part of 2 ** errors.
+
+    At most ERROR_MAX_S; after a 429 with a Retry-After, it is that time.
+    """
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         return error.retry_after_s
     longest_s = min(ERROR_MAX_S, 2.0 ** min(errors, 10))

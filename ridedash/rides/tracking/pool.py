@@ -21,7 +21,7 @@ from ridedash.rides.tracking.record import Polled
 from ridedash.service.throttle.traffic import Priority
 from ridedash.store.database.database import DatabaseBusy
 
-# besides two claims per thread, as many may be open as the threads finish in this many seconds
+# besides two claims per thread, this many seconds of the threads' work may be claimed ahead
 AHEAD_S: Final = 0.25
 MOST_AHEAD: Final = 400
 # when this many answers have come, they are recorded without waiting for the next round

@@ -306,7 +306,7 @@ def _update_rides(connection: Connection, polls: Sequence[Polled]) -> None:
 
 
 def _add_points(connection: Connection, polls: Sequence[Polled]) -> None:
-    """Add to the paths of the cabs that have moved."""
+    """Add the new points of the cabs' paths."""
     rows = [
         {"order_id": each.claim.order_id, "at": each.at, "lat": point.lat, "lng": point.lng}
         for each in polls

@@ -1,9 +1,8 @@
-"""The service's clock: held, or 1 to 60 times as fast as wall time.
+"""The service's clock: it stands still, or runs 1 to 60 times as fast as wall time.
 
 The clock is stored in the database, so that every process reads the same time. A turn is a change
-of the clock: of its speed, by a leap, or to a set time. Each turn is stored in the transaction that
-changes the clock. One turn, the stop, may lie in the future: the clock runs up to a time and is
-held there.
+of the clock: to another speed or another time. Each turn is stored in the transaction that changes
+the clock. One turn, the stop, may lie in the future: the clock then runs until that time and stops.
 """
 
 import sqlite3
@@ -21,11 +20,11 @@ CLOCK: Final = (
     "SELECT clock.*, stops.wall AS stop_wall, stops.service AS stop_service"
     " FROM clock LEFT JOIN stops USING (one)"
 )
-ROUNDING_S: Final = 0.001  # of a service time in a fare_id
+ROUNDING_S: Final = 0.001  # a fare_id contains a service time rounded to this
 
 
 class ClockTurn(NamedTuple):
-    """From `wall` on the clock shows `service` and runs at `speed`; seconds since 1970."""
+    """At `wall` the clock is set to `service`, then runs at `speed`; in seconds since 1970."""
 
     wall: float
     service: float
@@ -61,7 +60,7 @@ class ServiceClock:
         return self._at((cache or self._store.read_cache()).get("clock", _clock_row))
 
     def speed(self) -> float:
-        """How many service seconds pass in one second of wall time; 0 while the clock is held."""
+        """How many service seconds pass in one second of wall time; 0 if the clock is stopped."""
         return self._speed(self._store.read_cache().get("clock", _clock_row))
 
     def turns(self) -> tuple[ClockTurn, ...]:
@@ -71,14 +70,14 @@ class ServiceClock:
         return turns if stop is None or stop.wall > self.wall() else (*turns, stop)
 
     def stop(self) -> ClockTurn | None:
-        """The future turn that holds the clock; None without one."""
+        """The future turn that stops the clock; None without one."""
         stop = _stop(self._store.read_cache().get("clock", _clock_row))
         return None if stop is None or stop.wall <= self.wall() else stop
 
     def wall_seconds_since(self, since: float) -> float:
         """How many seconds of wall time ago the clock last showed the service time `since`.
 
-        A time that was leapt over counts as the moment of the leap.
+        If the clock has leapt over `since`, the time since that leap is returned.
         """
         until = self.wall()
         for turn in reversed(self.turns()):
@@ -110,9 +109,9 @@ class ServiceClock:
                 self._save(connection, row, ClockTurn(self.wall(), then, will_run), row["pace"])
 
     def run_until(self, then: float, speed: float) -> None:
-        """Let the clock run at a speed of 1 to 60 up to a time, and hold it there.
+        """Let the clock run at a speed of 1 to 60 until a service time, and stop it then.
 
-        It is held at once if that time has passed. Raises ValueError for another speed.
+        It stops at once if that time has passed. Raises ValueError for another speed.
         """
         check_speed(speed)
         with self._store.write() as connection:
@@ -154,7 +153,7 @@ class ServiceClock:
 
 
 def begin_led(store: Store, wall: float, pace: float) -> None:
-    """Empty a sandbox and let its clock show wall time, at normal speed, from the time `wall` on.
+    """Delete a sandbox's bookings, faults and turns; set its clock to `wall`, at normal speed.
 
     `wall` (seconds since 1970) may be days ago: cli/demo_day.py then makes bookings of past days,
     with a wall clock of its own. Tokens are kept. `pace` is stored as the configured pace, so that

@@ -38,5 +38,5 @@ def find_user(user_id: str) -> SandboxUser | None:
 
 
 def wallet_of(user_id: str) -> float:
-    """The wallet with which a ride of this user begins, in the city's currency."""
+    """The balance of this user's wallet before each ride, in the city's currency."""
     return _BY_ID[user_id].balance

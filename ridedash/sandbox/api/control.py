@@ -83,7 +83,7 @@ def clock() -> Response:
     """Answer {"now": service seconds since 1970, "speed", "turns": [turn], "stop": turn or null}.
 
     A turn is {wall, service, speed}: at the wall time `wall` the clock shows `service` and begins
-    to run at `speed`. The oldest turn comes first. `stop` is a future turn that holds the clock.
+    to run at `speed`. The oldest turn comes first. `stop` is a future turn that stops the clock.
     """
     return jsonify(_clock_now())
 
@@ -130,12 +130,13 @@ def _set_to(body: Mapping[str, Any]) -> tuple[float | None, float | None]:
 
 @bp.post("/leap")
 def leap_to_phase() -> Response:
-    """Leap to 1 s after the next phase of a ride. Body: {"booking_id"?, "speed"?}.
+    """Set the clock to 1 s after the next phase of a ride begins. Body: {"booking_id"?, "speed"?}.
 
-    A txn_id is accepted too. Without an id it is the next phase of any ride under way. With a
-    `speed` of 1 to 60 the clock runs to that time and is then held. Answers as GET /control/clock,
-    with {"booking_id", "booking_status", "leapt": seconds, "others": how many other rides move on}.
-    The leap is 30 minutes at most: a later phase is not reached.
+    `booking_id` may also be a txn_id. Without it the earliest next phase of any ride counts. With a
+    `speed` of 1 to 60 the clock does not leap: it runs to that time and then stops. The answer is
+    that of GET /control/clock with {"booking_id", "booking_status", "leapt": seconds, "others": how
+    many other rides change their phase}. The clock goes forward by 30 minutes at most: a later
+    phase is not reached.
     """
     body = request_parsing.json_body(request, typed=True)
     wanted = request_parsing.optional_text(body, "booking_id")

@@ -1,4 +1,4 @@
-"""Faults set through control, injected into the next calls of an operation."""
+"""Faults that are set through the control API, injected into the next calls of an operation."""
 
 import contextlib
 import socket
@@ -62,7 +62,7 @@ def begin_outage(store: Store, operation: str, until: float) -> None:
 def next_fault(store: Store, cache: ReadCache, operation: str, wall: float) -> Fault | None:
     """The fault of this call: an outage, else the oldest one set for its operation or for all.
 
-    A fault that is not an outage is used up by one call, or by as many as were requested.
+    Outages last for a time. Each other fault counts its calls, and is deleted after the last one.
     """
     outages = cache.get("outages", _outages)
     if outages and wall < max(outages.get(operation, 0.0), outages.get(ANY, 0.0)):

@@ -55,7 +55,7 @@ def refused(code: str, message: str) -> Refusal:
 
 
 def hotspot_zone(city: City, pickup: LatLng) -> dict[str, Any]:
-    """The hotspot zone around the pickup with its pickup points, or only a flag for none."""
+    """The hotspot zone around the pickup with its pickup points; if there is none, only a flag."""
     zone = city.hotspot_at(pickup)
     return _zone(zone) if zone else {"is_hotpot_zone": False}
 

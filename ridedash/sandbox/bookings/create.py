@@ -30,7 +30,8 @@ from ridedash.sandbox.users import SandboxUser
 SAME_PLACE_M: Final = 5.0
 SAME_PLACE: Final = "Pickup and drop are the same place"
 NONE_HEADED: Final = "No cabs are headed toward your destination"
-RETRY_CHANCE: Final = 0.6  # of share bookings that allow a retry: how often the first search fails
+# how often the first search fails, if a share booking allows a retry and a cab is near
+RETRY_CHANCE: Final = 0.6
 PREFIX: Final = {wire.Kind.POINT_TO_POINT: "PT", wire.Kind.SHARE: "SH", wire.Kind.AUTO: "AU"}
 REFUSALS: Final = {
     wire.BANNED_USER: "This account can't book",

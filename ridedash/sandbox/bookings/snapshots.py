@@ -133,7 +133,7 @@ def _auto_approach(booking: Booking, phase: Phase, now: float) -> dict[str, Any]
 
 
 def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, Any]:
-    """`svc_money_balance` and `trip_info`, with the meter's fare only where autos are billed."""
+    """`svc_money_balance`, and `trip_info` with a fare only if the city's autos are billed."""
     price, terms = bill(booking, tariff), booking.request.terms
     category = tariff.find(booking.category)
     assert category is not None

@@ -21,7 +21,7 @@ class _Entry(NamedTuple):
     own: int
     """How many of the words belong to the name."""
     rank_offset: int
-    """Added to the rank of a match, so that streets come after all places; see _score()."""
+    """Added to the rank of a match: a street not named in full comes after all places (_score)."""
 
 
 def plain(text: str) -> str:
@@ -41,7 +41,7 @@ def plain(text: str) -> str:
 
 
 def _has_foreign_letters(query: str) -> bool:
-    """Whether a text has letters or digits that don't become ASCII, as no name has."""
+    """Whether a text has letters or digits without an ASCII form; no name of a place has any."""
     letters = unicodedata.normalize("NFKD", query)
     return any(char.isalnum() and not char.isascii() for char in letters)
 

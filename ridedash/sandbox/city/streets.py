@@ -191,13 +191,13 @@ def _not_across(plan: Plan, mesh: Mesh) -> Mesh:
 
 
 def _drawn(plan: Plan) -> set[str]:
-    """The names of the roads in the plan."""
+    """The names of the roads in the plan, and of the streets along the banks of rivers."""
     banks = {name for river in plan.rivers for name in (river.left_bank, river.right_bank)}
     return {road.name for road in plan.roads} | banks
 
 
 def _around_sites(plan: Plan, mesh: Mesh) -> Mesh:
-    """Remove generated streets that cross a site."""
+    """Remove generated streets that cross a site whose kind is in GROUNDS."""
     drawn, near = _drawn(plan), defaultdict[tuple[int, int], list[Line]](list)
     for ring in (ground(site) for site in plan.sites if site.kind in GROUNDS):
         west, south, east, north = (int(side // _CELL_M) for side in box(ring))

@@ -31,7 +31,8 @@ class Grant(NamedTuple):
 def mint_token(database: Path, user: str) -> str:
     """Issue a new long-lived access token for a sandbox user (an id of SANDBOX_USERS).
 
-    A user may have many. The sandbox need not run. Raises ValueError for an unknown user.
+    A user may have many tokens. The sandbox need not be running. Raises ValueError for an unknown
+    user.
     """
     if find_user(user) is None:
         raise ValueError(f"the sandbox has no user {user!r}")

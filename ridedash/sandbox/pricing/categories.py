@@ -25,7 +25,7 @@ class RateCard(NamedTuple):
     cost_per_distance: Decimal
     waiting_cost_per_minute: Decimal
     ride_cost_per_minute: Decimal
-    night_charge: Decimal = Decimal(0)  # once for a ride that is booked at night
+    night_charge: Decimal = Decimal(0)  # added once to the fare of a ride that is booked at night
 
 
 class Cancellation(NamedTuple):

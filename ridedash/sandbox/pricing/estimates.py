@@ -14,7 +14,8 @@ from ridedash.sandbox.pricing.categories import Category, Tariff
 from ridedash.sandbox.pricing.fare_ids import FareSigner, LockedFare
 from ridedash.sandbox.pricing.rates import Driven
 
-METERED_SPREAD: Final = (Decimal("0.95"), Decimal("1.20"))  # amount_min, amount_max of a fare
+# the factors on a metered fare that give amount_min and amount_max
+METERED_SPREAD: Final = (Decimal("0.95"), Decimal("1.20"))
 SHARE_TIME_MAX: Final = Decimal("1.4")
 
 

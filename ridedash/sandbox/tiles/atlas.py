@@ -72,7 +72,7 @@ class Atlas:
 
     @functools.cached_property
     def bridges(self) -> list[tuple[int, Line]]:
-        """The parts of streets over water (rank, line)."""
+        """The parts of streets over water (rank, line), without local streets."""
         found = []
         for rank, line in ((edge.rank, edge.line) for edge in self.mesh.edges if edge.rank < 3):
             found += [(rank, piece) for piece in self.over_water(line)]

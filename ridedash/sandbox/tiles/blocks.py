@@ -62,7 +62,7 @@ def buildings(block: Sequence[XY], lot_m2: float) -> list[Line]:
 
 
 def _house(lot: Line, seed: XY) -> Line:
-    """The outline of a house: the lot without a margin, and often without a strip at one side."""
+    """The outline of a house: the lot without a margin, some also without a strip at one side."""
     outside = min(1.0, math.hypot(*seed) / 2600)
     ring = _shrunk(lot, 0.15 + outside * (0.6 + 1.4 * chance("margin", *seed)))
     if ring and chance("side", *seed) < 0.15 + 0.3 * outside:

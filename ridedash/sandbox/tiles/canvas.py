@@ -16,7 +16,7 @@ TILE = 2560
 TILE_DRAWN = 2570
 """The side of the area that a tile draws: one pixel more than the tile.
 
-Without it a thin gap shows between tiles at a display scale of 125 %.
+Without that pixel a thin gap shows between tiles at a display scale of 125 %.
 """
 
 Tile = tuple[int, int]

@@ -122,7 +122,7 @@ def _sea(dark: bool) -> Tile:
 @bp.get("/tiles/<int:z>/<int:x>/<int:y>.svg")
 @bp.get("/tiles/dark/<int:z>/<int:x>/<int:y>.svg", endpoint="dark_tile", defaults={"dark": True})
 def tile(z: int, x: int, y: int, dark: bool = False) -> Response:
-    """One tile by day or by night, cacheable for a day; 404 when it doesn't exist."""
+    """One tile in light or dark colours, cacheable for a day; 404 when it doesn't exist."""
     found = find_tile(z, x, y, dark=dark)
     if found is None:
         return Response("No such tile.", 404, mimetype="text/plain")

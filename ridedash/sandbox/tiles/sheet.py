@@ -88,7 +88,7 @@ class ZoomTiles:
         return index, near
 
     def tile(self, x: int, y: int, *, dark: bool = False) -> str:
-        """The SVG of one tile, by its numbers in the world at this zoom, by day or by night."""
+        """The SVG of one tile, by its numbers in the world at this zoom, light or dark."""
         tile = (x - self.canvas.first[0], y - self.canvas.first[1])
         left, top = tile[0] * TILE, tile[1] * TILE
         head = (

@@ -15,6 +15,10 @@ STREETS: dict[int, tuple[float, float, float, float]] = {
 CASING = {11: 0.0, 12: 0.9, 13: 1.0, 14: 1.3, 15: 1.5, 16: 1.6, 17: 1.8, 18: 2.0}
 """What the casing adds to the street width, both sides together."""
 
+# The colours, by the classes of a tile's elements. blk: blocks; bld: buildings, with outlines bls;
+# run: runways; c0 to c3 and f0 to f3: casings and fills of streets by rank; tie: sleepers of
+# railways; st, pl, di, gr, wa: names of streets, places, districts, grounds and waters; ic: discs
+# of icons, with glyphs icw.
 _LIGHT = {
     "sea": "#c9dbe5",
     "shore": "#dde8ec",
@@ -124,10 +128,10 @@ _TEXT = {"st": 500, "pl": 600, "di": 600, "gr": 500, "wa": 500}
 
 
 def css(zoom: int, *, dark: bool = False) -> str:
-    """The style sheet of a tile at a zoom, by day or by night.
+    """The style sheet of a tile at a zoom, light or dark.
 
-    Lengths are tenths of a pixel, as everywhere in a tile. The page chooses between day and night
-    by the address: WebKit ignores `prefers-color-scheme` inside an image.
+    Lengths are tenths of a pixel, as everywhere in a tile. The page chooses between light and dark
+    by the tile's address: WebKit ignores `prefers-color-scheme` inside an image.
     """
     return _shapes(zoom) + _colours(_DARK if dark else _LIGHT)
 

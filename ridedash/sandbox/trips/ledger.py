@@ -104,7 +104,8 @@ class Booking:
     def revealed(self, now: float) -> bool:
         """Whether the partner may know the booking id.
 
-        That of a share booking with retry is revealed when a driver is allotted, others at once.
+        The id of a share booking with retry is revealed once a driver is allotted, all others at
+        once.
         """
         allotted_at = self.plan.allotted_at
         return self.txn_id is None or (allotted_at is not None and now >= allotted_at)

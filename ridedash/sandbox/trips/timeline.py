@@ -135,7 +135,7 @@ def joined(routes: Sequence[Route]) -> Route:
 
 
 def driven_part(route: Route, seconds: float) -> Route:
-    """The beginning of a route, as far as the cab gets in `seconds`; there it stands."""
+    """The part of a route that a cab drives in `seconds`; if it arrives earlier, it then waits."""
     if seconds <= 0:
         return Route((route.points[0],), (0.0,), (0.0,))
     if seconds >= route.total_s:

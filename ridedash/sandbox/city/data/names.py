@@ -119,7 +119,7 @@ STREET_TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """What follows the word in names of streets along a district, and of streets across it.
 
-The later ones are used when a word comes again.
+A later one is used when each word of the theme has a street with the earlier ones.
 """
 
 COMMON_TYPES = (("Street", "Road", "Avenue"), ("Street", "Place", "Way"))

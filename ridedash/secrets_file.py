@@ -68,7 +68,7 @@ def _user() -> str:
 
 
 def _marked(key: str) -> str:
-    """A partner key of the sandbox; earlier versions generated some without the mark."""
+    """A partner key with the prefix SANDBOX_KEY; a key of an earlier version may lack it."""
     return key if key.startswith(SANDBOX_KEY) else SANDBOX_KEY + key
 
 

@@ -1,4 +1,4 @@
-"""The ride booking service, seen by us: one bounded call, eight operations, frozen types.
+"""A client of the ride booking service: eight operations, each a call with limits; frozen types.
 
-No Flask, no database.
+The package uses neither Flask nor the database.
 """

@@ -35,12 +35,13 @@ from ridedash.service.types.tracking import Snapshot
 
 OPTIONS_CACHED_S: Final = 24 * 3600.0
 OPTIONS_CACHED: Final = 100  # categories
-# for how long a Date header counts: a machine's monotonic clock may stand still while it sleeps
+# A Date header older than this is not used. Its age is measured by the monotonic clock, which may
+# stop while the machine is suspended.
 DATE_LASTS_S: Final = 60.0
 RETRY_PAUSE_S: Final = (0.1, 0.3)
 RETRY_LEAST_S: Final = 0.5  # a second try needs at least this much time
-# How long a create waits for its permit. It is short: while a 429 holds all calls, an order that
-# may still be sent afterwards is not claimed (`Sender.due`).
+# How long a create waits for its permit. A short wait is enough: while a 429 stops all calls,
+# `Sender.due` leaves out the orders that can still be sent afterwards. The others shall fail soon.
 CREATE_PATIENCE_S: Final = 0.5
 # how long other calls wait; polls don't wait, because they are repeated anyway
 PATIENCE_S: Final = {
@@ -76,9 +77,9 @@ class RideClient:
 
     Every method but create_booking raises the errors of `errors`, and ValueError for invalid
     arguments before anything is sent. `pause` sleeps before a second try; `monotonic` is the clock
-    of deadlines and of the stored feedback options; both in seconds. `traffic` gives each call its
-    permit (Throttled when it gives none) and reports the call to its hooks; by default it has a
-    circuit breaker and no rate limit.
+    of deadlines and of the cached feedback options; both in seconds. `traffic` gives each call its
+    permit (Throttled is raised when it gives none); by default it has a circuit breaker and no rate
+    limit. Each call is reported to `traffic.hooks`.
     """
 
     def __init__(
@@ -145,14 +146,14 @@ class RideClient:
     def abort_booking(self, booking_id: str, token: str) -> Done:
         """Stop the search for a cab (docs/service-interface.md 2).
 
-        The service refuses this with BOOKING_ALLOTED when a cab is allotted already.
+        When a cab is allotted already, the service refuses with the code BOOKING_ALLOTED.
         """
         return self._post(ABORT, token, {"booking_id": booking_id})
 
     def update_drop_location(self, booking_id: str, drop: LatLng, token: str) -> Done:
         """Change the drop of a ride (docs/service-interface.md 3).
 
-        The service refuses this with `header` and `text`, without a code.
+        When the service refuses, Refused has `header` and `text`, and no code.
         """
         _require_valid(drop)
         body = {"drop_lat": drop.lat, "drop_lng": drop.lng, "booking_id": booking_id}
@@ -161,7 +162,7 @@ class RideClient:
     def cancel_booking(self, booking_id: str, reason: str, token: str) -> Done:
         """Cancel an allotted ride (docs/service-interface.md 4).
 
-        The service refuses this with the reason CANCELLATION_NOT_ALLOWED.
+        When the service refuses, Refused has the reason CANCELLATION_NOT_ALLOWED.
         """
         return self._post(CANCEL, token, {"booking_id": booking_id, "reason": reason})
 
@@ -212,7 +213,7 @@ class RideClient:
     def feedback_options(
         self, category: str, token: str, sub_category: str | None = None
     ) -> FeedbackOptions:
-        """The feedback labels by rating (docs/service-interface.md 8), stored for 24 h.
+        """The feedback labels by rating (docs/service-interface.md 8), cached for 24 h.
 
         Without a clear answer these are the labels that the interface document lists. Raises
         errors.Refused and errors.Unauthorized.

@@ -1,4 +1,4 @@
-"""The errors of the ride booking service, one class for each thing that a caller can do about it.
+"""The errors of the ride booking service, one class for each way in which a caller must react.
 
     ServiceError             anything that went wrong between us and the service
     ├── NoAnswer             no complete answer; `sent` tells whether the service may have acted

@@ -107,7 +107,7 @@ class OAuthClient:
             self._token_url,
             TOTAL_S,
             form=form,
-            fresh=True,  # a refresh token that is lost on a dead connection unlinks the account
+            fresh=True,  # if the answer to a refresh is lost, the account has to be linked again
             secrets=(self._client_secret,),
         )
         return _read(self._http.call(request))
@@ -144,7 +144,7 @@ class SingleFlight:
     """Runs a piece of work once for all threads that ask for the same key at the same time.
 
     A rotating refresh token may be used once; a second refresh at the same time would make both
-    invalid. `work` must not use its own key again.
+    invalid. `work` must not call `do` with its own key.
     """
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from ridedash.service.transport.http import Answer
 
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
-KEY_WITHIN: Final = 2000  # bytes of an answer that are searched for the name of the partner's key
+KEY_WITHIN: Final = 2000  # bytes of an answer that are searched for the word "partner"
 # values of NoAnswer.why
 NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})
 
@@ -90,9 +90,9 @@ def success_of(answer: Answer) -> dict[str, Any]:
 
 
 def result_of(answer: Answer) -> Result:
-    """Whether the service answers at all, for the circuit breaker.
+    """The result of a call for the throttle, from its answer.
 
-    Reads the body only when necessary.
+    Parses the body only when necessary.
     """
     if answer.status == 429:
         return Result.LIMITED
@@ -126,7 +126,7 @@ def _refuses_key(answer: Answer) -> bool:
 
 
 def result_of_error(error: NoAnswer) -> Result:
-    """Whether the service answers at all, judged by the error of a call without a complete answer.
+    """The result for the throttle of a call without a complete answer.
 
     A request that was not sent is our own failure, unless the connection could not be made.
     """
@@ -184,7 +184,7 @@ def outcome_of(ended: Answer | NoAnswer) -> str:
 def retry_after_s(answer: Answer) -> float | None:
     """Retry-After in seconds, limited to 1 to 300; None without a valid header.
 
-    A date counts from the answer's Date.
+    If it is a date, the wait is the time from the answer's Date to that date.
     """
     value = answer.headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():

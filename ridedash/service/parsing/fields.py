@@ -150,7 +150,8 @@ def currency(value: Any) -> str | None:
 def ident(value: Any, limit: int = 100) -> str | None:
     """An identifier, from text or a whole number: printable ASCII without spaces.
 
-    It is never shortened: a longer one gives None, and so do the words null, none and na.
+    It is never shortened: one longer than `limit` gives None, and so do the words null, none and
+    na.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if abs(value) < IDENT_LIMIT else ""
@@ -194,7 +195,7 @@ def _bounded(value: Decimal) -> Decimal | None:
     if value.adjusted() >= NUMBER_DIGITS:
         return None
     if len(str(value)) <= NUMBER_DIGITS and value.adjusted() >= -NUMBER_DIGITS // 2:
-        return value  # Too short to have more places, which are costly to count.
+        return value  # Too short for more than 12 decimal places, which are costly to count.
     places = value.as_tuple().exponent
     return value.quantize(_FINEST) if isinstance(places, int) and places < -NUMBER_DIGITS else value
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from ridedash.service.parsing.fields import Distance, Duration, ServiceTime, positive, row, text
 
-# No wait, ride or free time is longer. An instant that is much longer ahead is off the calendar.
+# No wait, ride or free time is longer. Adding a far longer time to an instant would overflow.
 LONGEST_S: Final = 366 * 86_400
 _SECONDS: Final = {"sec": 1, "min": 60, "hour": 3600, "hr": 3600, "day": 86_400}
 _METRES: Final = {"k": Decimal(1000), "mi": Decimal("1609.344"), "m": Decimal(1)}

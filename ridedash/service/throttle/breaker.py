@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Final
 
 FAILURES_IN_A_ROW: Final = 5
-FAILED_SHARE: Final = 0.5  # or this share of the calls in the window, if there were enough calls
+# the breaker also opens if this share of at least ENOUGH_CALLS calls in the window failed
+FAILED_SHARE: Final = 0.5
 ENOUGH_CALLS: Final = 20
 WINDOW_S: Final = 30.0
 
@@ -17,13 +18,14 @@ PROBE_AFTER_S: Final = 5.0
 PROBE_MAX_S: Final = 30.0
 # later waits are shortened by up to a fifth, so as not to keep in step with a flapping service
 PROBE_JITTER: Final = 0.2
-# after this time without an answer another probe may start; a create may take a minute
+# after this time without an answer another probe may start: the call that books a ride may take a
+# minute, which is too long to wait for
 PROBE_LASTS_S: Final = 10.0
 # least time between two closings: a flapping service toggles the breaker 12 times a minute at most
 CALM_S: Final = 11.0
 
 SILENT_FAILURES: Final = 2  # consecutive failures
-SILENT_LASTS_S: Final = 120.0  # without a call for this long, the state is unknown
+SILENT_LASTS_S: Final = 120.0  # without a failure for this long, the state is unknown
 
 
 class Breaker:

@@ -67,7 +67,7 @@ class TokenBucket:
     def hold(self, until: float) -> None:
         """Let nothing start until this time.
 
-        Then the bucket is empty, so that the first tokens go by priority.
+        At that time the bucket is empty, so that calls of high priority get the first tokens.
         """
         if until > self._throttled_until:
             self._throttled_until = until

@@ -143,7 +143,10 @@ class Traffic:
             self._report("write" if permit.write else "read", is_open)
 
     def capacity(self, priority: Priority = Priority.REST) -> int:
-        """How many polls may start now: none while reads are throttled, one when a probe is due."""
+        """How many polls may start now.
+
+        While the breaker of reads is open it is 0, or 1 when a probe is due.
+        """
         with self._lock:
             now, breaker = self._now(), self._breakers[False]
             if breaker.wait_s(now) > 0 or self._queued_before(priority):
@@ -172,8 +175,8 @@ class Traffic:
         """When the service stopped answering: the first failure of a run of two or more.
 
         Without such a run it is when the breaker of reads opened. None while the service answers,
-        and two minutes after the last failure: otherwise a caller that waits for the end of the
-        silence would never call again.
+        and from two minutes after the last failure on: otherwise a caller that waits for the end of
+        the silence would never call again.
         """
         with self._lock:
             return self._silent_since(self._now())
@@ -259,7 +262,7 @@ class Traffic:
     def _reserve(self, priority: Priority) -> float:
         """The tokens that calls of a priority leave in the bucket.
 
-        After some polls for waiting guests, another poll has its turn.
+        After WAITING_IN_A_ROW polls for waiting guests, the next other poll has their reserve.
         """
         if math.isinf(self._bucket.rate) or self._bucket.rate < 2:
             return 0.0
@@ -268,7 +271,7 @@ class Traffic:
         return RESERVE[priority] * self._bucket.burst
 
     def _queued_before(self, priority: Priority, *, itself: bool = True) -> int:
-        """How many calls of higher priorities wait for a token; with `itself`, of this one too."""
+        """How many calls of higher priorities, and with `itself` of this one, wait for a token."""
         return sum(
             count
             for other, count in self._queue.items()

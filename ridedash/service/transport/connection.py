@@ -1,4 +1,4 @@
-"""One TCP connection to the service under a total deadline; httpx itself has none.
+"""One TCP connection to the service under a total deadline, which httpx itself does not have.
 
 The timeouts of httpx begin anew with each read, so a server that sends one byte at a time would
 hold a thread without end. Here every connect, handshake, read and write asks the active deadline
@@ -175,7 +175,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
         deadline = _active.get()
         if self._tls is None or not self._egress.goes_through_proxy(host):
             return self._connect(host, port, deadline, (local_address, socket_options or []))
-        # a deadline of its own: bytes to the proxy are not bytes of the call
+        # connecting has its own Deadline: bytes to the proxy don't mark the call as sent
         left = deadline.connect_left()
         with active(Deadline(left, left)) as connecting:
             to_proxy = *self._egress.proxy_address, connecting
@@ -242,7 +242,10 @@ class DeadlineStream(httpcore.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore.NetworkStream:
-        """Make the TLS handshake, which Python limits as a whole, in the time for connecting."""
+        """Make the TLS handshake within the time for connecting.
+
+        Python applies this limit to the handshake as a whole.
+        """
         left = _active.get().connect_left()
         if left <= 0:
             self._inner.close()

@@ -180,7 +180,8 @@ class Http:
     def _prepared(self, request: Request, deadline: Deadline) -> LibraryRequest:
         """The request as the library takes it.
 
-        Raises NoAnswer (nothing sent) when it can't be built: a header with a line feed, say.
+        Raises NoAnswer (nothing sent) when it can't be built, for example if a header has a line
+        feed.
         """
         bodyless = request.method == "GET" and request.json is None and request.form is None
         try:

@@ -1,8 +1,8 @@
 """The service's clock, as the dashboard computes with it: a time line with turns. Pure.
 
 A real service's clock runs like any other. The clock of a sandbox may run fast, stand still or
-leap; each such change is a turn. Stored instants are always wall-clock instants: they are converted
-only when they are read.
+leap; each change of its speed or time is called a turn. Stored instants are always wall-clock
+instants: they are converted only when they are read.
 """
 
 from bisect import bisect_left, bisect_right
@@ -27,7 +27,7 @@ class ServiceTime:
 
     Without turns the speed is always `pace`, and the time on the service's clock is unknown:
     instants are shown as they are, and timers count wall seconds. Before the first turn, that
-    turn's speed applies. Setting the clock back does not make time pass.
+    turn's speed applies. A turn that sets the clock back does not reduce the elapsed time.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -57,7 +57,7 @@ class ServiceTime:
 
     @property
     def turned_at(self) -> datetime | None:
-        """When this process read the last turn; answers and pages from before may be wrong.
+        """When this process read the last turn; older answers and pages may be outdated.
 
         It is the turn's own wall instant if that time is unknown; None without turns.
         """
@@ -75,8 +75,8 @@ class ServiceTime:
     def due(self, start: datetime, seconds: float) -> datetime | None:
         """The wall instant at which a number of service seconds have passed since `start`.
 
-        None while the clock is held, or if it is beyond the calendar. It is only a forecast,
-        because the next turn may change it.
+        None if the clock is held before that, or if the instant is beyond the calendar. The result
+        is only a forecast, because the next turn may change it.
         """
         try:
             if not self.turns:
@@ -97,9 +97,9 @@ class ServiceTime:
         return self.elapsed(a, b) if self.turns else (b - a).total_seconds()
 
     def left(self, start: datetime, seconds: float, now: datetime) -> float:
-        """What a timer of a number of service seconds from `start` shows; negative after its end.
+        """The seconds left on a timer that runs for `seconds` of service time from `start`.
 
-        The timer stands still while the clock is held.
+        Negative after the end of the timer, which stands still while the clock is held.
         """
         if self.turns:
             return seconds - self.elapsed(start, now)
@@ -130,7 +130,7 @@ class ServiceTime:
         return tuple(passed)
 
     def _segment(self, wall: datetime) -> int:
-        """The number of the last turn until an instant; -1 before the first turn."""
+        """The index of the last turn at or before an instant; -1 before the first turn."""
         return bisect_right(self._walls, wall) - 1
 
     def _passed(self, i: int, wall: datetime) -> float:
@@ -166,7 +166,7 @@ def real_time() -> ServiceTime:
 
 
 def at_pace(pace: float) -> Times:
-    """The time line of a clock that always runs `pace` times as fast as real time."""
+    """Returns the time line of a clock that always runs `pace` times as fast as real time."""
     line = ServiceTime(pace=pace)
     return real_time if line == REAL else lambda: line
 

@@ -42,8 +42,8 @@ class Services:
     # called after an order became READY; an embedded worker registers itself here
     wake: Callable[[], None]
     time: Times = real_time  # the service's clock
-    # while a new demo plays its past days through: the moment at which they end and people's own
-    # rides begin
+    # while a new demo plays its past days: the time at which they end; otherwise None. Orders that
+    # were created before it are not people's own.
     past_until: datetime | None = None
 
     @cached_property
@@ -108,8 +108,8 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
 def follow_turns(services: Services) -> Callable[[], None]:
     """Use the turns of the sandbox's clock from now on, in a demo that has a sandbox.
 
-    Returns a function that ends this. Before, and in a demo that calls another service, the clock
-    runs at RIDEDASH_PACE.
+    Returns a function that ends this. Before the call, and without a sandbox, the service's clock
+    is taken to run at RIDEDASH_PACE.
     """
     settings = services.settings
     if not settings.sandboxed:
@@ -127,7 +127,7 @@ def egress(settings: config.Settings) -> Egress:
 
 
 def redis_trust(redis_url: str, ca_file: str) -> dict[str, Any]:
-    """The options by which a client of a Redis with TLS trusts the CA file; {} without one."""
+    """The options by which a Redis client trusts the CA file; {} without TLS or without a file."""
     if not (ca_file and redis_url.startswith("rediss:")):
         return {}
     return {"ssl_ca_certs": ca_file}

@@ -1,6 +1,6 @@
 """Reads and checks the parts of a form about several rides: a list of guests, a series.
 
-Every error has a message with its line or value; nothing is dropped silently.
+Every error has a message that says what to change; no line is dropped without one.
 """
 
 from collections.abc import Callable
@@ -37,10 +37,10 @@ class SeriesRequest:
 
 @dataclass(frozen=True)
 class GuestList:
-    """A pasted list: its guests, the errors of lines that can't be read, and a sentence for each
-    line that names the guest of an earlier one. `read` says how doubtful lines were read, so that a
-    person can check them: lines that begin with a room or a number of the list, and lines whose
-    name has a digit.
+    """A pasted list: its guests, and sentences for the user. `wrong`: the errors of lines that
+    can't be read. `same`: lines with the name, room and phone of an earlier line. `read`: how
+    doubtful lines were read, so that a person can check them (lines that begin with a room or with
+    a list number, and lines whose name has a digit).
     """
 
     guests: tuple[ListedGuest, ...]
@@ -50,7 +50,7 @@ class GuestList:
 
 
 def listed_guests(text: str, read_phone: ReadPhone) -> GuestList:
-    """The guests of a pasted list, with its errors."""
+    """The guests of a pasted list, with its errors; more than MOST_CARS lines are an error too."""
     found: list[ListedGuest] = []
     wrong, same, read = [], [], []
     first: dict[tuple[str, ...], int] = {}  # the number of the first line that names each guest

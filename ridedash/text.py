@@ -13,7 +13,7 @@ BLANKS: Final = "\u115f\u1160\u3164\uffa0\u2800"
 # of vowels and of the hamza are left out as accents are. The tatweel only stretches a word.
 ARABIC_FORMS: Final = dict(zip("ٱةیىکہھە", "اهييكههه", strict=True)) | {"ـ": None}
 _COMPARED: Final = str.maketrans(ARABIC_FORMS | dict.fromkeys(JOINERS))
-# the mark between two words of a Persian name; other people write a space there
+# the zero-width non-joiner between two words of a Persian name; other people write a space there
 _PARTED: Final = re.compile("(?<=[ء-ۓ])\u200c")
 MOST_MARKS, MOST_ACCENTS = 3, 2  # longest run of marks, and of accents, on one letter
 # Unicode's combining classes of marks above, below and around any letter begin here.

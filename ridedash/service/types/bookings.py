@@ -62,7 +62,7 @@ class CreateBody(Fact):
     reason: str | None = None
     merchant_txn_id: str | None = None  # echoed
     booking_timeout_s: int | None = None  # after this, allotment no longer happens
-    retry_timeout_s: int | None = None  # the same for the retry object
+    retry_timeout_s: int | None = None  # the booking timeout in the object `retry`
     next_retry_time: str | None = None  # as the service wrote it
 
     @classmethod

@@ -95,9 +95,10 @@ class Estimate(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Parse one element of `ride_estimate`; None when it is empty or belongs to outstation.
+        """Parse one element of `ride_estimate`; None without any field of a known name.
 
-        The shape is that of docs/field-notes.md; the interface does not show it.
+        The shape is that of docs/field-notes.md; the interface does not show it. Elements for
+        outstation have other fields.
         """
         got = row(value)
         found = cls(
@@ -117,7 +118,7 @@ class Estimate(Fact):
 
 
 def _upfront(got: dict[str, Any]) -> dict[str, Any]:
-    """A price is fixed only when both its fare and the fare_id that locks it are there."""
+    """The fields of a fixed price; {} without a fare, its fare_id, or if the service denies it."""
     fare, fare_id = positive(got.get("fare")), ident(got.get("fare_id"), FARE_ID_LIMIT)
     if fare is None or fare_id is None or flag(got.get("is_upfront_applicable")) is False:
         return {}

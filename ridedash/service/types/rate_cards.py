@@ -142,8 +142,9 @@ class Package(Fact):
 
     @classmethod
     def list_from_wire(cls, value: Any) -> tuple[Self, ...]:
-        """Parse `sub_categories`: a Package for each of their `packages`, and for one without any.
+        """Parse `sub_categories`: a Package for each element of their `packages`.
 
+        A sub-category without packages also gets one, with its own id and name alone.
         The field names of packages vary, so several are tried.
         """
         return tuple(

@@ -54,7 +54,7 @@ _PRICES: Final = tuple(PriceDetails.model_fields)
 class RouteStop(Fact):
     """A place where a passenger gets in (`pickup`) or out (`drop`).
 
-    It names passengers: for staff only.
+    `name` is the passenger's name: only staff may see it.
     """
 
     name: str | None = None

@@ -1,4 +1,4 @@
-"""The actor of an event: a value that orders, their timeline and the audit log store.
+"""The actor of an event, as a value. Orders, their timelines and the audit log store its text.
 
 Besides staff, guests start rides by their links, kiosks book, and the worker acts by itself.
 """
@@ -9,7 +9,7 @@ from typing import Final
 
 
 class ActorKind(StrEnum):
-    """The kinds of actors. Their words for people are in wording/actions.py."""
+    """The kinds of actors. Their names on pages are in wording/actions.py."""
 
     STAFF = "staff"
     GUEST = "guest"  # by the link of one ride
@@ -56,12 +56,12 @@ def by_staff(staff_id: int | None) -> Actor:
 
 
 def by_kiosk(kiosk_id: int) -> Actor:
-    """The actor for a kiosk, for any person who stands there."""
+    """The actor for a kiosk, whoever uses it."""
     return Actor(ActorKind.KIOSK, kiosk_id)
 
 
 def by_guest(guest_id: int) -> Actor:
-    """The actor for a guest: the person of this row, or a person with their link."""
+    """The actor for a guest, or for anyone else who has the link to this guest's ride."""
     return Actor(ActorKind.GUEST, guest_id)
 
 

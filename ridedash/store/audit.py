@@ -21,8 +21,8 @@ class AuditRow(Base):
     `who` is an actor in its stored form (store/actors.py): `staff:<id>`, `guest:<id>`,
     `kiosk:<id>`, `worker`, `cli` or `visitor`; `subject` is `<table>:<id>`.
 
-    Rows are deleted by age only (rides/privacy/retention.py). On PostgreSQL a role without UPDATE
-    on this table is enough.
+    Rows are deleted by age only (rides/privacy/retention.py). The program's PostgreSQL role does
+    not need UPDATE on this table.
     """
 
     __tablename__ = "audit"

@@ -1,4 +1,4 @@
-"""The orders on a property's board, and the columns that show whether one of them has changed."""
+"""The orders on a property's board, and the columns by which a change of one is noticed."""
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -21,7 +21,8 @@ OF_LATE: Final = 200
 class BoardMark(NamedTuple):
     """An order of the board.
 
-    `version` rises with shown facts; the other columns decide whether the order is listed.
+    `version` rises when a shown fact changes. The other columns tell whether the ride is still
+    polled, and when the time since the last poll (`seen_at`) is so long that its facts are stale.
     """
 
     order_id: int
@@ -58,7 +59,7 @@ class AccountInNeed(NamedTuple):
 def accounts_in_need(s: Session, property_id: int, vault: TokenVault) -> list[AccountInNeed]:
     """The accounts of a property that can't be used; `vault` has the keys of this process.
 
-    Names of keys are not enough, because a new key may have the name of a lost one.
+    The name of a token's key is not enough, because a new key may have the name of a lost one.
     """
     found = []
     for number, label, state, token in s.execute(_ACCOUNTS, {"property_id": property_id}):
@@ -97,8 +98,8 @@ _LATEST: Final = (
     .limit(NEWEST)
     .subquery()
 )
-# Without orders that are listed anyway, and without planned rides that were withdrawn long ago: a
-# few series of either would leave no room for recent failures.
+# Orders that are over and were due lately. Unsettled orders are listed anyway. Planned rides that
+# were withdrawn long ago are left out: a few series of these would leave no room for failures.
 _OF_LATE: Final = (
     select(Order.id)
     .where(

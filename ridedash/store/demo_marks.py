@@ -1,4 +1,4 @@
-"""The mark of a demo's database: it contains no real ride, and must not get one."""
+"""The mark of a demo's database, which contains no real ride and must not get one."""
 
 from datetime import datetime
 from typing import Final
@@ -30,7 +30,7 @@ def mark(s: Session, now: datetime, day: str) -> DemoMark:
 
 
 def settle(s: Session, day: str) -> None:
-    """Record that the wanted day is MADE, or NONE when making it failed."""
+    """Record that the demo's past rides are MADE, or NONE when making them failed."""
     row = mark_of(s)
     if row is not None:
         row.day = day

@@ -81,7 +81,7 @@ def store_guest(
 def store_stranger(s: Session, property_id: int, details: GuestDetails, now: datetime) -> Guest:
     """A new row for a guest who booked at a kiosk, marked unverified. Flushes.
 
-    With the id of a guest whom staff have named, it returns that row unchanged.
+    If the details have the id of a guest whom staff have chosen, that row is returned unchanged.
     """
     if details.guest_id is not None:
         named = guest_of(s, property_id, details.guest_id)
@@ -161,9 +161,11 @@ def guest_of(s: Session, property_id: int, guest_id: int) -> Guest | None:
 
 
 def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[Guest]:
-    """Guests by room, phone or name: exact rooms, rooms with this prefix, then those seen last.
+    """Guests by a typed room, phone or name.
 
-    Without a text: the guests who were seen last. Unverified guests come after all others.
+    First those in exactly this room, then those whose room begins with the text, then those whose
+    phone or name matches; in each of these, those seen last come first. Without a text: the guests
+    who were seen last. Unverified guests come after all others.
     """
     text = plain_code(" ".join(typed.split()))[:120]
     if not text:
@@ -231,7 +233,7 @@ def _first(
 
 
 def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:
-    """The new values of a row. Details that are not stated stay, and a name never gets shorter.
+    """The new values of a row. Details that are not stated stay, and a name never loses a word.
 
     For a chosen row the form shows language and note, so empty fields delete them.
     """

@@ -21,7 +21,7 @@ class Ahead:
     """Ids of orders by their meaning for the next shift, the oldest first."""
 
     unknown: tuple[int, ...]
-    going: tuple[int, ...]
+    going: tuple[int, ...]  # the order is on its way to the service, or its ride is under way
     # planned for the next twelve hours, or overdue; by pickup time
     planned: tuple[int, ...]
     later: int  # how many rides are planned for later
@@ -107,7 +107,7 @@ def settle_note(
 ) -> bool:
     """Mark a note as done, or as open again; False when it is another property's.
 
-    The first person who marked it stays recorded.
+    A note that is marked so already stays unchanged, with the person who marked it first.
     """
     query = select(ShiftNote).where(ShiftNote.property_id == property_id, ShiftNote.id == note_id)
     note = s.scalars(query.with_for_update()).first()

@@ -85,7 +85,7 @@ class RideFilter:
 
 @dataclass(frozen=True)
 class PageKey:
-    """The last ride of a page; the next page begins with the ride before it."""
+    """The last ride of a page; the next page begins with the ride that is older by one place."""
 
     at: datetime
     id: int
@@ -175,7 +175,7 @@ def page(
 def totals(s: Session, property_id: int, filters: RideFilter, currency: str | None) -> Totals:
     """The totals of all rides that match.
 
-    `currency` is the property's usual currency, whose sum needs no sorting.
+    `currency` is the property's usual currency: its sum comes from one query without groups.
     """
     by_index(s)
     done, stopped = (Order.ended_as == end for end in (wire.COMPLETED, wire.BOOKING_CANCELLED))
@@ -427,7 +427,7 @@ _INDEX_ALONE: Final = (
 
 
 def by_index(s: Session) -> None:
-    """Make PostgreSQL read only the index in this transaction: its estimates prefer other plans."""
+    """Make PostgreSQL read only the index in this transaction; by itself it prefers other plans."""
     if s.get_bind().dialect.name == "postgresql":
         for setting in _INDEX_ALONE:
             s.execute(setting)

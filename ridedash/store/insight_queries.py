@@ -1,7 +1,8 @@
 """The SQL statements of the insights: sums over rides by group. Built once.
 
-Values are bound by name: house (the property), since, until, usual (the usual currency); for times,
-the offsets of the local clock from UTC in seconds, offset0, offset1, …, each until change0, …
+Values are bound by name: house (the property's id), since, until, usual (the usual currency).
+`times` also has offset0, offset1, …: the local clock's offsets from UTC in seconds. offsetN holds
+before the instant changeN; the last offset holds from the last change on.
 
 SQLite sorts rows to group them, and sorts integers twice as fast as texts: so a group is one
 integer if possible, which also contains the outcome.
@@ -37,13 +38,14 @@ from ridedash import wire
 from ridedash.store.history import OUTCOMES, outcome_number
 from ridedash.store.models.orders import Action, Offer, Order, Ride, TimelineEvent
 
-# the columns by which rides are grouped
+# the dimensions of GROUPS, as named in the column `what` of its rows
 CATEGORY: Final = "category"
 STAFF: Final = "staff"
 CENTRE: Final = "centre"
-KINDS: Final = 2 * len(OUTCOMES)  # pairs of an outcome and whether the price is in usual currency
+# the number of pairs (outcome, whether the price is in the usual currency)
+KINDS: Final = 2 * len(OUTCOMES)
 WITH_DRIVER: Final = (wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS)
-IDS: Final = 2**28  # more than there are ids of cost centres
+IDS: Final = 2**28  # packs two ids into one integer: greater than any id of a cost centre
 
 
 class Grouped(NamedTuple):
@@ -94,7 +96,10 @@ _IN_SPAN: Final = (Order.property_id == bindparam("house"), *_IN_DAYS)
 
 
 def _grouped(number: ColumnElement[Any], *keys: ColumnElement[Any] | Any) -> Grouped:
-    """Rides of the index, grouped by a number and these columns."""
+    """Orders of the span, grouped by a number and these columns.
+
+    Of orders it reads only columns of the index orders_history (models.orders.HISTORY).
+    """
     packed = (number * KINDS + _KIND).label("packed")
     usual = select(packed, *keys, *_SUMS).where(*_IN_SPAN).group_by(packed, *keys)
     plain = number.label("number")
@@ -104,9 +109,10 @@ def _grouped(number: ColumnElement[Any], *keys: ColumnElement[Any] | Any) -> Gro
 
 @cache
 def times(dialect: str, changes: int) -> tuple[Grouped, Grouped]:
-    """Sums by local day, counted from 1970, and by hour of a week that starts on Thursday, as 1970.
+    """Sums by local day, in days since 1 January 1970, and by hour of the week.
 
-    `changes` is how many times the offset of the local clock changes in the span.
+    Hour 0 is Thursday 0:00, because 1 January 1970 was a Thursday. `changes` is how many times the
+    offset of the local clock changes in the span.
     """
     offset: ColumnElement[Any] = bindparam(f"offset{changes}", type_=Integer)
     for n in reversed(range(changes)):
@@ -116,7 +122,8 @@ def times(dialect: str, changes: int) -> tuple[Grouped, Grouped]:
     return _grouped(local // 86_400), _grouped(local // 3_600 % 168)
 
 
-# Whole seconds since 1970. Fractions are cut off first: SQLite would round them, into the next day.
+# Whole seconds since 1970. For SQLite, fractions are cut off first: otherwise rounding would move
+# the last half second of a day into the next day.
 _SECONDS: Final[dict[str, ColumnElement[Any]]] = {
     "sqlite": cast(
         (func.julianday(func.substr(Order.happens_at, 1, 19), type_=Float) - 2_440_587.5) * 86_400
@@ -128,7 +135,7 @@ _SECONDS: Final[dict[str, ColumnElement[Any]]] = {
 
 
 def _by_dimension() -> Grouped:
-    """Sums by category, by member of staff and by cost centre, from one pass over the index."""
+    """Sums by category, by member of staff and by cost centre, from one pass over the orders."""
     staff, centre = (
         cast(func.coalesce(column, 0), BigInteger)
         for column in (Order.staff_id, Order.cost_centre_id)
@@ -138,7 +145,10 @@ def _by_dimension() -> Grouped:
     others = fine.others.cte("other_groups")
 
     def rolled(source: Any, number: Any, first: Any, by: list[Any], columns: Iterable[str]) -> Any:
-        """Sums of fine groups for each dimension; `first` is the first column of their rows."""
+        """Adds up the groups of `source` (by staff, cost centre and category) for each dimension.
+
+        `first` is the first column of the result, `by` are columns that stay separate.
+        """
         parts = []
         for what, column in (
             (CATEGORY, source.c.category),
@@ -203,9 +213,9 @@ def _minutes(seconds: Any) -> ColumnElement[Any]:
 
 _BOTH_WAITS: Final = (_minutes(Order.driver_s) * WAITS_PACKED + _minutes(Order.guest_s)).label("n")
 WAITS: Final = select(_BOTH_WAITS, func.count()).where(*_IN_SPAN).group_by(_BOTH_WAITS)
-# The columns of single orders, which are found by a few rows of other tables. The property is a
-# condition on those tables: as a condition on orders it might make SQLite read all orders of the
-# span.
+# The columns of single orders. CHANGED and WAS_UNKNOWN find these by a few rows of other tables and
+# have the property as a condition on those: as a condition on orders it might make SQLite read all
+# orders of the span.
 _ONE: Final = (
     Order.id,
     Order.happens_at,

@@ -64,7 +64,10 @@ AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")
 
 @dataclass
 class Rollup:
-    """The stored figures that a reader may use; `computed` are those computed under its claims."""
+    """The stored figures that a reader may use.
+
+    `tokens` are those of the spans that it has claimed, `computed` the figures of these spans.
+    """
 
     now: datetime
     tokens: dict[tuple[int, Span], int]
@@ -135,7 +138,7 @@ def counted_by() -> str:
 
 
 def _parts(prop: InsightsProperty, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
-    """The parts of the span, and whether each may be stored, as it ended at least a day ago."""
+    """The parts of the span, and whether each is over for at least a day, so that it is stored."""
     day, end = (each.astimezone(prop.tz).date() for each in (span.since, span.until))
     rest = day  # the first day that is in no part yet
     while day < end:
@@ -146,7 +149,7 @@ def _parts(prop: InsightsProperty, span: Span, now: datetime) -> Iterator[tuple[
             day += DAY
             continue
         if rest < day:
-            yield span_of(rest, day - DAY, prop.tz), True  # a part that is over follows
+            yield span_of(rest, day - DAY, prop.tz), True  # over, because the next part is over
         yield span_of(day, whole - DAY, prop.tz), True
         day = rest = whole
     if rest < end:
@@ -247,7 +250,7 @@ def _claim(s: Session, prop: InsightsProperty, span: Span) -> int:
 def _delete_other_pieces(s: Session, prop: InsightsProperty, wanted: set[Span]) -> None:
     """Delete stored spans that this request does not want, and that are no quarter, month or third.
 
-    Otherwise a daily look at "the last 30 days" would leave such spans for good each time.
+    Otherwise each day's view of "the last 30 days" would leave such spans in the table for good.
     """
     rows = s.execute(
         select(InsightSpan.since, InsightSpan.until).where(InsightSpan.property_id == prop.id)

@@ -294,7 +294,7 @@ def _add_groups(s: Session, prop: InsightsProperty, span: Span, found: Insights)
     """Add categories, members of staff and cost centres."""
 
     def name(_number: int, what: str, key: str) -> tuple[str, Any]:
-        # the statement returns ids as texts in the column of categories, and 0 for none
+        # `key` is a category, or an id as text, with 0 for none
         return what, key if what == queries.CATEGORY else (int(key) or None)
 
     groups: dict[str, dict[Any, Figures]] = {

@@ -62,7 +62,8 @@ def open_invitation(
 ) -> Invitation | None:
     """The invitation of a link while it is valid; None if it is unknown, used or expired.
 
-    `hold` locks the row, so that no other session uses it meanwhile.
+    None also if it sets a new password for a disabled member of staff. `hold` locks the row, so
+    that no other session uses it meanwhile.
     """
     query = select(Invitation).where(Invitation.token_hash == secret_hash(secret))
     row = s.scalars(query.with_for_update() if hold else query).first()

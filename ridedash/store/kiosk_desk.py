@@ -144,7 +144,10 @@ def _counted(rows: list[KioskVisit]) -> Visits:
 def answer_help(
     s: Session, property_id: int, visit_id: str, staff_id: int, now: datetime
 ) -> KioskVisit | None:
-    """Tell the guest that staff are coming. Returns the visit; None if it has not called."""
+    """Tell the guest that staff are coming.
+
+    Returns the visit; None if it is unknown, another property's, or has not called.
+    """
     row = s.get(KioskVisit, visit_id, with_for_update=True)
     if row is None or row.property_id != property_id or row.help_at is None:
         return None
@@ -154,12 +157,12 @@ def answer_help(
 
 
 class KioskCounts(NamedTuple):
-    """Kiosks at one instant, for monitoring."""
+    """Numbers of paired devices at one instant, for monitoring."""
 
     alive: int
     silent: int  # paired, not out of order, and without a heartbeat for a minute
     out_of_order: int
-    silent_s: float  # of the kiosk that has been silent for longest; 0.0 without one
+    silent_s: float  # seconds since the oldest last heartbeat of a silent device; 0.0 without one
 
 
 def kiosk_counts(s: Session, now: datetime) -> KioskCounts:

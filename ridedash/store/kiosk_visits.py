@@ -17,7 +17,7 @@ ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
 ENDED_VISITS: Final = "ended visits"  # key in a session's info: list of (how, seconds), for metrics
 LONGEST: Final = timedelta(hours=2)  # no visit lasts longer
 MAX_AGE: Final = timedelta(days=1)  # the greatest age of a visit that the worker still ends
-# a visit is ended after this time without a request from its page or its kiosk
+# a visit that began longer ago is ended if its kiosk has sent no heartbeat for this long
 LOST_AFTER: Final = timedelta(minutes=10)
 # the screens in their order; a visit's `screen` is the furthest one
 SCREENS: Final = (
@@ -25,8 +25,9 @@ SCREENS: Final = (
     *("sending", "unshown", "booked", "find", "ride", "sorry", "unknown"),
 )
 SENDING: Final = "sending"
-UNSHOWN: Final = "unshown"  # the desk has an item: the ticket was never shown
-# orders without a ride need no ticket
+# the ticket was never shown, and the order has an attention item about that
+UNSHOWN: Final = "unshown"
+# states of orders without a ride, which need no ticket
 NO_TICKET_NEEDED: Final = frozenset({"REJECTED", "NOT_SENT", "FAILED", "CLOSED_NOT_BOOKED"})
 BOOKED: Final = "booked"  # the page has shown the ticket
 AIDS: Final = frozenset({"large", "lower", "contrast", "speech", "keys"})
@@ -97,7 +98,8 @@ def shows_ticket(s: Session, visit: Visit, order_id: int) -> bool:
 def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
     """Call the desk until staff answer; after an answer or an end, a new request calls again.
 
-    Since only one guest stands at a kiosk, requests of earlier visits there end.
+    Only one guest stands at a kiosk, so earlier visits there that have called are ended. False, and
+    no call, for the id of another kiosk's visit.
     """
     row = touch(s, visit, now, screen)
     if row is None:
@@ -133,7 +135,7 @@ def end(s: Session, visit: Visit, report: End, now: datetime) -> None:
 
 
 def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> list[int]:
-    """Orders made before this time whose page never showed their ticket, as far as known."""
+    """Ids of orders made before this time whose page never showed their ticket, as far as known."""
     query = select(Order.id).join(KioskVisit, KioskVisit.order_id == Order.id)
     recent = KioskVisit.began_at > before - MAX_AGE
     mine = KioskVisit.kiosk_id.in_(kiosk_ids), recent, KioskVisit.screen == SENDING
@@ -141,7 +143,7 @@ def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> li
 
 
 def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]:
-    """Open visits that began too long ago, or whose kiosk is silent."""
+    """Ids of open visits that began too long ago, or whose kiosk is silent."""
     silent = or_(Kiosk.seen_at.is_(None), Kiosk.seen_at < now - LOST_AFTER)
     quiet = and_(KioskVisit.began_at < now - LOST_AFTER, silent)
     query = (

@@ -69,7 +69,7 @@ def device_of(s: Session, property_id: int, kiosk_id: int, *, hold: bool = False
 
 
 def make_pairing_code(kiosk: Kiosk, staff_id: int | None, now: datetime) -> str:
-    """A code that pairs a device once within ten minutes, as "K7QW2MXD"; the last one counts.
+    """A code that pairs a device once within ten minutes, as "K7QW2MXD"; it replaces earlier codes.
 
     The current pairing lasts until the code is used.
     """

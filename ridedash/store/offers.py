@@ -51,7 +51,7 @@ class Priced:
 
 @dataclass(frozen=True)
 class OfferOwner:
-    """For whom an offer is made, and who asked.
+    """The property for which an offer is made, who asked for it, and the account for its price.
 
     An offer without an account is valid for every account.
     """
@@ -134,8 +134,8 @@ def trip_of(offer: Offer) -> Trip:
 def fixed_price_categories(s: Session, property_id: int) -> frozenset[str]:
     """The categories that had a fixed price by `fare_id` in a property's last offers with a drop.
 
-    Products without a drop have no prices, so earlier offers show which ones are fixed. The offer
-    of a way back without a price (`price_text` is "") does not count.
+    Without a drop the service sends no prices, so earlier offers tell which products have a fixed
+    one. The offer of a way back without a price (`price_text` is "") does not count.
     """
     priced = or_(Offer.price_text.is_(None), Offer.price_text != "")
     query = (
@@ -151,7 +151,7 @@ def fixed_price_categories(s: Session, property_id: int) -> frozenset[str]:
 
 
 def offer_signature(trip: Trip, priced: Priced) -> str:
-    """A digest of trip and price, equal for two offers for which the customer pays the same."""
+    """A digest of trip and price, equal for two offers of the same trip at the same price."""
     drop = list(trip.drop) if trip.drop else None
     prices = dict(sorted((priced.seat_prices or {}).items()))
     facts = [list(trip.pickup), drop, priced.category, priced.currency, priced.price_text, prices]

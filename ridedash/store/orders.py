@@ -130,7 +130,7 @@ def placed_by(order: Order | Action) -> Actor:
 
 
 def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:
-    """The order that this form of the property created (docs/booking-protocol.md 1.3, T1)."""
+    """The id of the order that a form has created, or None (docs/booking-protocol.md 1.3, T1)."""
     query = select(Order.id).where(Order.form_token == form_token, Order.property_id == property_id)
     return s.scalars(query).first()
 
@@ -226,10 +226,7 @@ def places_of(s: Session, rows: Sequence[Member]) -> tuple[Places, Places]:
 def _places(
     s: Session, query: Select[tuple[str | None, int]], keys: Collection[str | None]
 ) -> Places:
-    """The number of each order in its group or series, and the number of orders there.
-
-    The latter never changes later.
-    """
+    """The number of each order in its group or series, and the size of that, which stays fixed."""
     members: dict[str | None, list[int]] = {}
     if keys:
         for key, order_id in s.execute(query, {"keys": list(keys)}):
@@ -333,7 +330,7 @@ def _page(row: _Row, around: _Around, groups: Places, series: Places) -> OrderPa
 
 
 def _around(s: Session, rows: Mapping[int, _Row]) -> _Around:
-    """Load the rows that belong to these orders; their last columns tell which orders have any."""
+    """Load the rows that belong to these orders; the last columns of `rows` tell which have any."""
     acted, noted, followed = ([n for n, row in rows.items() if row[i]] for i in (7, 8, 9))
     actions: dict[int, list[Action]] = {}
     for action in s.scalars(_ACTIONS, {"ids": acted}) if acted else ():

@@ -66,7 +66,9 @@ def phone_of(s: Session, token: str, session: str, now: datetime) -> OwnPhone | 
 
 
 def open_link(s: Session, token: str, now: datetime) -> str | None:
-    """Bind a link to the browser that opens it now: its session. Needs a write session.
+    """Bind a link to the browser that opens it now. Returns the token of the browser's session.
+
+    Needs a write session.
 
     None for a link that is unknown, expired, or another browser's.
     """

@@ -82,7 +82,10 @@ def make_door(prop: Property) -> None:
 
 
 def property_at(s: Session, door: str) -> Property | None:
-    """The property of a sign-in page: the one with this address, or the only property."""
+    """The property of a sign-in page: the one with this address; without one, the only property.
+
+    None if no property has this address, or if there are several or none.
+    """
     if door:
         return s.scalars(select(Property).where(Property.door == door)).first()
     rows = s.scalars(select(Property).limit(2)).all()

@@ -33,9 +33,9 @@ def identity(s: Session) -> str:
 
 
 def begin_anew(s: Session) -> None:
-    """Give this database another name, so that old entries of journals don't belong to it any more.
+    """Change the `identity` of this database, so that old entries of journals don't belong to it.
 
-    For a demo that deletes its orders, which are not lost.
+    For a demo that deletes its orders: they must not be listed as lost.
     """
     first = s.scalars(select(Property).order_by(Property.id).limit(1)).first()
     if first is not None:
@@ -174,7 +174,7 @@ def lost_order(
 
 
 def list_lost(s: Session, rows: Iterable[Mapping[str, Any]]) -> None:
-    """List orders as lost. An order that is listed without an outcome gets that of its row."""
+    """List orders as lost. One that is open and listed without an outcome gets that of its row."""
     for row in rows:
         insert_if_new(s, LostOrder, **row)
         late = {"outcome": row["outcome"], "closed_at": row["closed_at"]}

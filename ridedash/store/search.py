@@ -129,7 +129,7 @@ def _of_guests(s: Session, property_id: int, text: str, limit: int) -> Iterator[
 
 
 def _by(index: str, query: Select[Any]) -> Select[Any]:
-    """Name the index for SQLite, which would otherwise scan all orders to avoid sorting twenty."""
+    """Name the index for SQLite, which would otherwise scan all orders to avoid sorting a few."""
     return query.with_hint(Order, f"INDEXED BY {index}", "sqlite")
 
 

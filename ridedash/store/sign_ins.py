@@ -78,8 +78,9 @@ def open_sign_in(
 ) -> str:
     """Create a sign-in until `until`, or for 12 hours.
 
-    Returns its secret, which only the browser stores. Raises LookupError. The sign-in shows the
-    person's own property, or for admins the given one.
+    Returns its secret, which only the browser stores. Raises LookupError for a person who is
+    unknown or disabled. The sign-in shows the person's own property, or for admins the given one.
+    Deletes all sign-ins that have expired.
     """
     staff = s.get(Staff, staff_id)
     if staff is None or staff.disabled_at is not None:

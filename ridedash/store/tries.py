@@ -1,7 +1,7 @@
-"""Wrong tries of a kiosk at a short secret: the digits of a desk code, or the PIN of a ride.
+"""Wrong tries at a kiosk of a short secret: the digits of a desk code, or the PIN of a ride.
 
-A short secret can be guessed by trying. So each kiosk has a limit of wrong tries in ten minutes,
-for all secrets together (docs/security.md 9).
+A short secret can be guessed by trying. So each kiosk has a limit of wrong tries in ten minutes
+for each kind of secret: all desk codes together, all PINs together (docs/security.md 9).
 
 The counts are in the same table as those of sign-ins, so all processes and machines share them; a
 key names a kiosk and the kind of secret, never a guest.

@@ -70,7 +70,7 @@ class DatabaseBusy(Exception):
 
 
 class Deadlocked(DatabaseBusy):
-    """Two transactions waited for each other; the server rolled this one back. Repeat it."""
+    """Two transactions waited for each other; the server rolled this one back. Try again."""
 
 
 class CommitUnknown(SQLAlchemyError):
@@ -161,8 +161,8 @@ class Database:
     def write(self) -> Iterator[Session]:
         """A session for writing: commits at its end, and rolls back on an exception.
 
-        Raises DatabaseBusy when nothing was written, because of locks held for more than five
-        seconds or because the database is unreachable or full; CommitUnknown when the connection
+        Raises DatabaseBusy when nothing was written: a lock or a connection was not free within
+        `busy_s`, or the database is unreachable or full. Raises CommitUnknown when the connection
         was lost in the commit.
         """
         with LockingSession(self._writing, expire_on_commit=False) as session:
@@ -177,7 +177,7 @@ class Database:
             self.after_commit(session.info)
 
     def clock(self, wall: Clock) -> Clock:
-        """The clock of all processes on this database: the server's; for SQLite the machine's."""
+        """The clock of all processes on this database: PostgreSQL's own; for SQLite `wall`."""
         return DatabaseClock(self._time, wall) if self.dialect == "postgresql" else wall
 
     def upgrade(self) -> None:
@@ -193,7 +193,7 @@ class Database:
 
                 lift_limits(connection)  # a new index on a large table takes minutes
             else:
-                # the connection is closed at the end: no other session may wait as long
+                # closed at the end, so that no other session gets its long busy timeout
                 connection.detach()
             migrate.upgrade(connection, Base.metadata, self._shown_url())
 
@@ -203,7 +203,7 @@ class Database:
             migrate.require(connection, Base.metadata, self._shown_url())
 
     def revision_ok(self) -> bool:
-        """Whether the database is at this version's revision, by its own record."""
+        """Whether the revision that the database records is this version's."""
         with self.engine.connect() as connection:
             return migrate.is_current(connection)
 
@@ -249,8 +249,9 @@ def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
 def retry_conflict(attempt: Callable[[], T]) -> T:
     """The result of `attempt`, which is made up to three times if there are conflicts.
 
-    After an IntegrityError the row that the other transaction has inserted is visible. A deadlock
-    occurs when two people book for the same guests at once, each waiting for the other's rows.
+    The attempt after an IntegrityError sees the row that the other transaction has inserted. A
+    deadlock occurs when two people book for the same guests at once and each transaction waits for
+    the other's rows.
     """
     for _ in range(2):
         try:

@@ -5,9 +5,9 @@ fails at once when another writer got in between, an immediate one waits its tur
 work beside the writer; with synchronous=FULL a commit survives a power failure
 (docs/booking-protocol.md 1.3).
 
-On PostgreSQL writers run side by side (READ COMMITTED): a write session locks each order that it
-reads until its end, so that no two sessions start from the same old state of an order. Claims are
-conditional UPDATEs.
+On PostgreSQL writers run side by side (READ COMMITTED). A write session locks each order that it
+reads and holds the lock until it ends, so that no two sessions start from the same old state of an
+order. Claims are conditional UPDATEs.
 """
 
 import sqlite3

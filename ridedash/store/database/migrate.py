@@ -1,6 +1,6 @@
 """Runs migrations in one transaction, one process at a time, or refuses if they don't apply.
 
-Alembic is imported only when a migration runs: processes that serve don't carry it.
+Alembic is imported only when a migration runs, so that it takes no memory in other processes.
 """
 
 import threading
@@ -79,7 +79,11 @@ def upgrade(connection: Connection, tables: MetaData, url: str) -> None:
 
 
 def require(connection: Connection, tables: MetaData, url: str) -> None:
-    """Raise OldRevision for another revision, WrongTables where a column is missing."""
+    """Raise WrongTables unless revision and columns are those of this version.
+
+    It is OldRevision for an older revision, UnknownRevision for one that this version does not
+    know, and HalfMigrated if a column is missing or the revision does not match the tables.
+    """
     _refuse_foreign(connection, tables, url)
     revisions = _revisions(connection)
     if revisions != (head(),):
@@ -88,12 +92,12 @@ def require(connection: Connection, tables: MetaData, url: str) -> None:
 
 
 def is_current(connection: Connection) -> bool:
-    """Whether the database is at this version's revision, by its own record; fast."""
+    """Whether the revision that the database records is this version's; fast."""
     return _revisions(connection) == (head(),)
 
 
 def known() -> list[str]:
-    """All revisions of this version in order; a migration's file begins with its revision."""
+    """All revisions of this version in order: the first four digits of the files' names."""
     return sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 
 
@@ -103,7 +107,7 @@ def head() -> str:
 
 
 def misses_tables(error: BaseException) -> bool:
-    """Whether a statement failed because its table or column is missing."""
+    """Whether a statement failed as it does when its table or column is missing."""
     cause = error if isinstance(error, DBAPIError) else error.__cause__
     if not isinstance(cause, DBAPIError):
         return False

@@ -2,8 +2,8 @@
 
 `statement_timeout` ends a statement that takes long, but the server must be awake to do so. A
 frozen server (its disk hangs, its machine is paused) keeps its connections open and does not
-answer: TCP's own limits don't apply, because the system under it still acknowledges. Without a
-limit on this side every thread of every process would wait until the server comes back.
+answer: TCP's own limits don't apply, because its operating system still acknowledges packets.
+Without a limit on this side every thread of every process would wait until the server comes back.
 """
 
 from typing import Any, Final
@@ -119,7 +119,7 @@ def _without_nul(
     _many: bool,
 ) -> tuple[str, Any]:
     """Remove NUL characters from parameters, because PostgreSQL can't store them in text."""
-    # `_many` is not used: rows that one statement inserts come as one mapping
+    # `_many` is not needed: only parameters for several executions come as a list
     if isinstance(parameters, list):
         return statement, [_cleaned(each) for each in parameters]
     return statement, _cleaned(parameters)

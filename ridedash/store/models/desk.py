@@ -9,7 +9,7 @@ from ridedash.store.database.database import Base, ShortText
 
 
 class Favourite(Base):
-    """A place that a property uses often. `kind` is pickup or drop, `slot` its key."""
+    """A place that a property uses often. `kind` is pickup or drop, `slot` a number from 1 to 9."""
 
     __tablename__ = "favourites"
     __table_args__ = (Index("favourite_slots", "property_id", "kind", "slot", unique=True),)

@@ -22,7 +22,7 @@ class KioskKind(StrEnum):
 
 
 class WhoPays(StrEnum):
-    """Who decides that the house pays for a ride that a guest books at a kiosk."""
+    """Who decides that the property pays for a ride that a guest books at a kiosk."""
 
     DRIVER = "driver"  # no one: guests pay the driver
     CODE = "code"  # staff, by a desk code that they make beforehand
@@ -148,7 +148,7 @@ class KioskCode(Base):
 
 
 class KioskAsk(Base):
-    """A booking that waits for the desk's approval. `wish` contains no name, `wish_enc` does."""
+    """A booking request that waits for the desk's approval: `wish`, without name and phone."""
 
     __tablename__ = "kiosk_asks"
     __table_args__ = (

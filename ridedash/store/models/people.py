@@ -137,7 +137,7 @@ class EndedSignIn(Base):
 class LinkStart(Base):
     """An account linking that has begun at the service's OAuth page and has not ended.
 
-    Neither state nor verifier is readable.
+    The state is stored as a hash, the verifier is encrypted.
     """
 
     __tablename__ = "link_starts"
@@ -167,7 +167,7 @@ class Throttle(Base):
 
 
 class Guest(Base):
-    """The person whom a ride is for. The service's create contains none of these data."""
+    """The person whom a ride is for. Our booking request to the service has none of these data."""
 
     __tablename__ = "guests"
     __table_args__ = (

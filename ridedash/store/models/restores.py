@@ -13,7 +13,7 @@ from ridedash.store.database.database import Base, ShortText
 
 
 class Watermark(Base):
-    """The state of this database: a single row, raised by every heartbeat of a worker.
+    """A counter of this database in a single row; every heartbeat of a worker raises it.
 
     A worker that has seen a higher watermark knows that the database was restored from a backup.
     """

@@ -14,7 +14,7 @@ KEPT = "alembic_version"
 
 
 def upgrade() -> None:
-    """Widen columns: timeline events may exceed 2**31, and a long word must be storable."""
+    """Widen columns: ids of timeline events may exceed 2**31, and a long text must be storable."""
     _change(sa.Integer, sa.BigInteger, "bigint")
     _change(sa.VARCHAR, sa.Text, None)
 

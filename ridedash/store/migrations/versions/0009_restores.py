@@ -1,4 +1,4 @@
-"""Restored databases: how far a database has come, what was noticed, and which orders it lost."""
+"""Restored databases: the watermark of a database, noticed restores, and orders that were lost."""
 
 from typing import Any
 

@@ -12,7 +12,7 @@ TO_ONE_CODE = "UPDATE guests SET language = 'zh' WHERE language IN ('zh_Hans', '
 
 
 def upgrade() -> None:
-    """Rename the code: the form offered one Chinese, and its pages were in simplified letters.
+    """Rename the code: the form offered only "zh", whose pages were in simplified characters.
 
     A process of the previous release may write "zh" a little longer. Pages understand that code too
     (`ridedash/wording/readers.py`), but the form does not offer it.

@@ -1,4 +1,4 @@
-"""Names, rooms and plates are compared alike in whatever script their letters and digits are."""
+"""New normalised forms of names, rooms and plates with letters or digits beyond ASCII."""
 
 import unicodedata
 from collections.abc import Callable
@@ -15,7 +15,7 @@ branch_labels = None
 depends_on = None
 
 AT_ONCE: Final = 1000
-# the rule for ASCII letters and digits has not changed
+# the condition of rows that may change: the rule for ASCII letters and digits is as before
 BEYOND_ASCII: Final = {
     "postgresql": "octet_length({column}) > char_length({column})",
     "sqlite": "length(CAST({column} AS BLOB)) > length({column})",

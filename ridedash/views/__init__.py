@@ -1,1 +1,1 @@
-"""Pages: one blueprint a file, one template folder each."""
+"""Pages: a blueprint for each file, a folder here and one of templates for each feature."""

@@ -266,7 +266,10 @@ def export() -> Response:
 def _exported(
     db: Database, property_id: int, filters: AuditFilter, names: dict[str, str], tz: ZoneInfo
 ) -> Iterator[list[str]]:
-    """Yields the file in batches, a transaction for each: a slow download keeps none open."""
+    """Yields the rows of the file.
+
+    Each batch is read in a transaction of its own, so that a slow download keeps none open.
+    """
     while True:
         with db.read() as s:
             rows = entries(s, property_id, filters, BATCH)

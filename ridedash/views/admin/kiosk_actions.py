@@ -87,7 +87,8 @@ def open_here(kiosk_id: int) -> Answer:
         # paired without a code: no one is alerted when this window falls silent
         row.paired_by = None
         record(s, "kiosk.paired", f"kiosks:{row.id}", here=True)
-    # a stage shares this browser with its kiosk, and a device that is signed out can't sign in
+    # A demo's stage has desk and kiosk in one browser. A browser that stays a device after the
+    # sign-out could not sign in again.
     session[devices.ENDS_AT_SIGN_OUT] = request.form.get("ends") == "sign-out"
     answer = current_app.make_response(redirect(f"/{kind.value}", code=303))
     devices.give(answer, kind, token)

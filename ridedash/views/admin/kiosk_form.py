@@ -28,7 +28,7 @@ Hours = dict[str, list[list[str]]]
 
 @dataclass
 class KioskForm:
-    """The contents of the form: typed texts by field, the place, and the errors by field."""
+    """The contents of the form: typed texts, the place, errors, and values to store, by field."""
 
     typed: dict[str, Any]
     place: TypedPlace = field(default_factory=TypedPlace)
@@ -64,7 +64,7 @@ def stored_form(row: Kiosk) -> KioskForm:
 
 
 def read_form(form: Form, country: str | None, accounts: Mapping[int, str]) -> KioskForm:
-    """The posted form without its place, which needs a search: `read_position`.
+    """The posted form without its place, which `read_position` adds because it needs a search.
 
     `accounts`: names of the accounts to choose from, by id.
     """

@@ -37,7 +37,7 @@ MOST: Final = 40  # devices of one property
 
 @dataclass
 class HintForm:
-    """The contents of the form for the walk to a pickup point, and their errors."""
+    """The form for the walk to a pickup point: typed texts, place, errors, and values to store."""
 
     typed: dict[str, Any]
     place: TypedPlace = field(default_factory=TypedPlace)
@@ -226,7 +226,7 @@ def kind_names() -> dict[str, str]:
 
 
 def rule_names() -> dict[str, str]:
-    """The rules on who decides that the house pays, in words."""
+    """The rules on who decides that the property pays, in words."""
     return {
         WhoPays.DRIVER.value: _("Guests pay the driver"),
         WhoPays.CODE.value: _("The house may pay, with a code from the desk"),

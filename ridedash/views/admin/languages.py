@@ -45,7 +45,9 @@ class Line:
     staff: int
     for_guests: bool
     for_staff: bool
-    here: bool  # whether this property's own reader has read the critical sentences
+    # whether the language is "Checked" only because this property's reader has read the critical
+    # sentences
+    here: bool
 
 
 @bp.get("")

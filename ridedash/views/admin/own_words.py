@@ -48,7 +48,7 @@ GROUPS: Final = {
 
 @dataclass(frozen=True)
 class Line:
-    """A sentence on the page. Facts in texts are written as `{slots}`; "" for a missing text."""
+    """A sentence on the page. Its texts have slots for facts, as {phone}; "": there is no text."""
 
     sentence: Sentence
     ours: str  # our sentence in the chosen language
@@ -137,7 +137,11 @@ def _why(sentence: Sentence, wrong: Wrong) -> str:
 
 
 def _own(name: str, text: str, keep: bool) -> Own:
-    """Words to store, with our sentence that they replace: today's, or the old one if unchanged."""
+    """Words to store, with our English sentence that they replace.
+
+    It is the present sentence. If the words are unchanged it is the stored one, unless `keep` says
+    that they also fit the present sentence.
+    """
     stored = _stored(_chosen().code).get(name)
     if stored is not None and stored.text == text and not keep:
         return Own(text, stored.english)

@@ -30,7 +30,7 @@ def show() -> str:
 @bp.post("")
 @needs(ADMIN)
 def create() -> Answer:
-    """Add a property; its other values are in its own settings."""
+    """Add a property; its other values are set on the pages of its settings."""
     typed = {"name": one_line(request.form.get("name", ""), NAME_MAX)}
     typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
     wrong, valid = check(typed)

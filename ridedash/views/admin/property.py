@@ -130,7 +130,7 @@ def _check_margin(typed: str, wrong: dict[str, str], valid: Facts) -> None:
 
 
 def _check_language(code: str, wrong: dict[str, str], valid: Facts) -> None:
-    """English is stored as "no choice", like in properties from before there were languages."""
+    """Check the language; English is stored as None, as in properties older than this setting."""
     valid["language"] = None if code == ENGLISH else code
     if code not in {row.code for row in property_languages()}:
         wrong["language"] = _("Choose a language from the list.")
@@ -238,7 +238,7 @@ def time_zones() -> frozenset[str]:
 
 @cache
 def places_zones() -> frozenset[str]:
-    """UTC and one time zone for each place; other names are older names of these."""
+    """UTC and the time zones in tzdata's list of places; most other names are aliases of these."""
     lines = files("tzdata").joinpath("zoneinfo/zone.tab").read_text().splitlines()
     return frozenset({"UTC", *(line.split("\t")[2] for line in lines if line[:1] not in ("#", ""))})
 

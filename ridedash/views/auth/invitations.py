@@ -90,8 +90,8 @@ def _open(s: Session, token: str, *, hold: bool = False) -> Invitation:
 def _maker_still_may(s: Session, row: Invitation) -> bool:
     """Whether the maker of a link could make it now; the command line always can.
 
-    Links end together with the right to make them, but a request of the maker that is under way
-    then may still make one.
+    A person's links end when they lose the right to make them, but a request of theirs that is
+    under way at that moment may still make one.
     """
     if row.made_by is None:
         return True

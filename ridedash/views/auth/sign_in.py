@@ -85,7 +85,8 @@ def sign_in_post() -> tuple[str, int] | BaseResponse:
 def on_csrf(error: CSRFError) -> errors.Answer | BaseResponse:
     """The sign-in form anew, with a valid token; a user who is signed in by now is redirected.
 
-    Tabs that open the page at the same time each get a session, and the browser keeps the last one.
+    Tabs that open the page at the same time each get a session. The browser keeps only the last
+    one, so the tokens of the other tabs are not valid.
     """
     if request.endpoint != "auth.sign_in_post" or errors.is_of_another_address(error):
         return errors.on_csrf(error)

@@ -20,7 +20,7 @@ SEARCH_TOO_LONG: Final = timedelta(seconds=60)
 WAIT_TOO_LONG: Final = timedelta(minutes=2)
 LOUD: Final = ("warn", "unknown", "bad")
 RECONNECT: Final = "reconnect"  # shown once for the account, not for each of its rides
-ARMED: Final = "cancel_armed"  # proceeds without an action
+ARMED: Final = "cancel_armed"  # the worker will send this cancel, so no one has to act
 SWAPPED: Final = "car_swapped"
 # notice, and the attention item to clear once the guest has been informed
 GUEST_MUST_KNOW: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}
@@ -77,7 +77,7 @@ def need_of(
 def _needs_no_action(facts: RideFacts, notice: Notice) -> bool:
     """Whether a notice with an alarming tone needs no action here.
 
-    That is so if it is shown elsewhere, proceeds without an action, or was acknowledged.
+    That is so if it is shown elsewhere, if the worker acts by itself, or if it was acknowledged.
     """
     if notice.name == "swapped":
         return all(each.name != SWAPPED for each in facts.page.attention)

@@ -63,9 +63,10 @@ class Call:
 
 @dataclass(frozen=True)
 class DeskKiosks:
-    """The board's actions for kiosks: making codes if kiosks accept them, and handing over tablets.
+    """What the board's actions for kiosks need: making desk codes, and handing over tablets.
 
-    `reasons` are the reasons for declining, in the words that the guest reads.
+    `codes`: whether there is a kiosk other than a tablet at the desk. `reasons` are the reasons for
+    declining a request, in the words that the guest reads.
     """
 
     codes: bool
@@ -88,7 +89,7 @@ def calls_of(s: Session, rings: tuple[Ring, ...], now: datetime) -> tuple[Call, 
 
 
 def desk_kiosks(s: Session, now: datetime) -> DeskKiosks:
-    """The kiosks of the property shown, as the board's actions need them."""
+    """The kiosks of the property shown, for the board's actions; only tablets that are alive."""
     rows = devices_of(s, current_staff().property_id, KioskKind.KIOSK)
     tablets = [row for row in rows if row.attended and row.seen_at and now - row.seen_at <= ALIVE]
     return DeskKiosks(

@@ -42,7 +42,7 @@ LONGEST_STEP: Final = 13  # base-36 digits; no id has more
 
 @dataclass(frozen=True)
 class Known:
-    """The revisions that a page knows: of the order, the cabs, the chosen ride and each row."""
+    """The revisions that a page knows: of the rows' order, the cabs, the chosen ride, each row."""
 
     order: str
     cabs: str
@@ -80,9 +80,9 @@ def _rows(text: str) -> dict[int, str]:
 
 
 def board_update(board: Board, has: Known, bar: dict[str, Any], ride_rev: str) -> dict[str, Any]:
-    """The body: changed `rows`, `gone` rows, and `order` and `cabs` if they changed.
+    """The body: changed `rows`, the ids of `gone` rows, and `order` and `cabs` if they changed.
 
-    `v` is the beginning of the page's next `since`.
+    `order` has the ids of all rows in their order. `v` is the beginning of the page's next `since`.
     """
     body: dict[str, Any] = {"v": f"{board.order_rev}.{board.cabs_rev}.{ride_rev}", "bar": bar}
     body["rows"] = board.json_of(has.rows)
@@ -97,7 +97,7 @@ def board_update(board: Board, has: Known, bar: dict[str, Any], ride_rev: str) -
 
 
 def board_tag(board: Board, bar: dict[str, Any], ride_rev: str) -> str:
-    """The part of the ETag that changes with everything on the board."""
+    """The part of the ETag that differs whenever anything on the board differs."""
     return f"{board.order_rev}{board.cabs_rev}{board.rows_rev}{revision(bar)}-{ride_rev}"
 
 

@@ -62,7 +62,7 @@ class StoredRow(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """The property, time and form of a board.
+    """What decides how a board is shown: its property, the time, the language.
 
     `paused`: the top bar says that no ride is being updated.
     """

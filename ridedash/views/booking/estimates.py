@@ -94,7 +94,7 @@ class Estimator:
         self.services, self.owner, self.locale = services, owner, locale
 
     def named(self, name: str, point: LatLng) -> str:
-        """A better name for a nameless pin; any other name unchanged."""
+        """A name made of the address near a pin that has none; any other name unchanged."""
         return pin_name(self.services.geocoder, name, point)
 
     def estimates(self, trip: Trip, account_id: int | None = None) -> Estimates:

@@ -29,7 +29,7 @@ Number = Callable[[Decimal], str]
 
 
 class Sent(str):
-    """Words in the service's English; pages mark them so (`as_sent` of macros)."""
+    """Words in the service's English; pages mark them as English (`as_sent` of macros)."""
 
     __slots__ = ()
     sent: Final = True

@@ -123,7 +123,7 @@ CODES_OF_CALLER: Final = frozenset(
     }
 )
 
-# request words
+# words in requests
 PICKUP_NOW: Final = "now"
 PICKUP_LATER: Final = "later"
 CASH: Final = "cash"

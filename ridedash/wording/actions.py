@@ -185,9 +185,10 @@ def outcome_words(
 ) -> Words:
     """The outcome of an action, for staff.
 
-    `outcome` is done, armed, refused, unconfirmed, unanswered (feedback that is not sent again),
-    not_now or not_sent. `header` is the service's short text, used where there is no `code`, and
-    `text` its long one; `facts` are the values of placeholders, such as `drop`.
+    `outcome` is done, armed (a cancel that waits for a booking number), refused, unconfirmed,
+    unanswered (feedback that is not sent again), not_now or not_sent. `header` is the service's
+    short text, used where there is no `code`, and `text` its long one; `facts` are the values of
+    placeholders, such as `drop`.
     """
     if outcome == "armed":
         return Words(

@@ -29,8 +29,9 @@ LONGEST_MIN: Final = 24 * 60
 class Proposal:
     """The proposal for a flight, in words.
 
-    `take` is the proposed pickup time as a text to type, and `button` the words of its button; both
-    are "" without a proposal. `wrong` says that the departure can't be read.
+    `said` is the calculation as a sentence, or the reason why there is no proposal. `take` is the
+    proposed pickup time as a text to type, and `button` the words of its button; both are ""
+    without a proposal. `wrong` says that the departure can't be read.
     """
 
     said: str = ""
@@ -43,7 +44,7 @@ class Proposal:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def read() -> Response:
-    """The proposal for a flight: its departure `departs` and the ride's `minutes` are texts."""
+    """The proposal for a flight, from the typed departure `departs` and the ride's `minutes`."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
     now, tz = services().clock(), zone(home.timezone)

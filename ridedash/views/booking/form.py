@@ -155,7 +155,10 @@ def drops_of(booking_page: BookingPage) -> list[Suggestion]:
 
 
 def cars_context(booking_page: BookingPage) -> dict[str, Any]:
-    """The values that `booking/_cars.html` needs for a trip; without a drop, it suggests drops."""
+    """The values that `booking/_cars.html` needs; for a trip without a drop, also suggested drops.
+
+    `fresh_ms` says after how many milliseconds the page fetches the prices again.
+    """
     app, tz = services(), formatting.zone(booking_page.home.timezone)
     fetched = booking_page.estimates.fetched_at if booking_page.estimates else None
     return {
@@ -168,7 +171,7 @@ def cars_context(booking_page: BookingPage) -> dict[str, Any]:
 
 
 def calendar(booking_page: BookingPage) -> dict[str, Any]:
-    """The values of the date and time controls: allowed days, the plan's own time, the clock."""
+    """The values of the date and time controls, such as the allowed days and the present time."""
     form, now = booking_page.form, services().clock()
     tz = formatting.zone(booking_page.home.timezone)
     first, last = now.astimezone(tz).date(), (now + form.latest).astimezone(tz).date()
@@ -211,7 +214,10 @@ def fill_from_plan(booking_page: BookingPage, page: OrderPage) -> None:
 
 
 def set_planned_ride(booking_page: BookingPage, page: OrderPage | None) -> None:
-    """Make the form change this plan, whose present pickup time remains allowed."""
+    """Make the form change this planned ride, whose present pickup time remains allowed.
+
+    With None, the form makes a new order.
+    """
     booking_page.changing = page
     booking_page.form.planned_at = page.order.pickup_at if page else None
     booking_page.form.stored_departure = page.order.departs_at if page else None
@@ -220,14 +226,14 @@ def set_planned_ride(booking_page: BookingPage, page: OrderPage | None) -> None:
 
 
 def is_plan(page: OrderPage | None) -> bool:
-    """Whether an order can be changed."""
+    """Whether the order is a planned ride, which can be changed."""
     return page is not None and page.order.state == OrderState.SCHEDULED
 
 
 def change_plan(booking_page: BookingPage, request: BookingRequest) -> Response:
-    """Change the planned ride of the form, then show its page.
+    """Change the planned ride of the form, then redirect to its page, which also says "too late".
 
-    Raises what `change` raises, except TooLate.
+    Raises what `change` and `change_onward` raise, except TooLate.
     """
     form, app = booking_page.form, services()
     order_id = form.change.data or 0
@@ -249,7 +255,7 @@ def change_plan(booking_page: BookingPage, request: BookingRequest) -> Response:
 
 
 def show_refusal(booking_page: BookingPage, error: Exception, now: datetime) -> int:
-    """Set what the page shows about why nothing was ordered. Returns the HTTP status."""
+    """Set what the page shows about an error of the press. Returns the HTTP status."""
     if isinstance(error, GuardBusy):
         rides = [_busy_ride(each, now) for each in error.rides]
         booking_page.busy = {"guest": error.guest, "rides": rides, "seen": error.seen}

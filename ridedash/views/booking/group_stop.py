@@ -71,7 +71,7 @@ def cancel_all(order_id: int) -> Answer:
 @bp.post("/groups/<int:order_id>/restore")
 @needs(BOOK)
 def restore(order_id: int) -> Answer:
-    """Undo the cancelling of planned cars, for some seconds."""
+    """Undo the cancelling of planned cars; this is possible for some seconds."""
     return bring_back(group_of(order_id), f"/groups/{order_id}")
 
 
@@ -81,7 +81,7 @@ def stops_of(pages: list[OrderPage]) -> list[Stop]:
 
 
 def plan_of(stops: list[Stop]) -> str:
-    """Steps and fees as text, by which a press is tied to exactly what was shown."""
+    """Steps and fees as text: a press sends it back, and so applies only to what was shown."""
     return ",".join(f"{stop.car.order_id}:{stop.step}:{stop.fee}" for stop in stops if stop.step)
 
 

@@ -121,7 +121,7 @@ def group_of(order_id: int) -> list[OrderPage]:
 def pages_together(
     order_id: int, key: InstrumentedAttribute[str | None], *, light: bool = False
 ) -> list[OrderPage]:
-    """All orders that share this key with an order, by pickup and number.
+    """All orders that share this key with an order, sorted by pickup time and id.
 
     Empty without a key. `light` is explained at orders_by_ids.
     """

@@ -48,7 +48,7 @@ class TypedLimits:
 def let_guest_start(
     booking_page: BookingPage, wanted: BookingRequest, offer: Offer
 ) -> str | Response | tuple[str, int]:
-    """Ask for the limits of a ride that the guest starts, then make it, and show its page.
+    """Ask for the limits of a ride that the guest starts; store it, and redirect to its page.
 
     Raises what `wait_for_guest` raises.
     """

@@ -26,7 +26,7 @@ def coordinates_words(near: LatLng | None) -> str:
 
 
 def is_pin(name: str | None) -> bool:
-    """Whether a name is only coordinates or the words of a pin: no place has such a name."""
+    """Whether a name is not that of a place: empty, only coordinates, or made for a pin."""
     words = (name or "").strip()
     return (
         not words
@@ -109,7 +109,10 @@ def zone_of(zone: HotspotZone | None, trip: Trip) -> Zone | None:
 
 
 def _place(zone: HotspotZone, name: str | None, around: str) -> str:
-    """The place to which the points belong: the pickup's name without the point at its end."""
+    """The place to which the points belong: the pickup's name without a point's name at its end.
+
+    `around` if this leaves no name of a place.
+    """
     words = name or ""
     for point in zone.points:
         if words == point.name:

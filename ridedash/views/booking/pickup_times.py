@@ -40,9 +40,10 @@ CLOCKS: Final = ("06:00", "20:00")
 def read() -> Response:
     """The meaning of a typed time: `day` and `clock` in the property's zone, and `said`, in full.
 
-    The parameter `words` is the text; `day` and `clock` come from calendar controls. `error` says
-    why the time can't be a pickup, and `kept` is the allowed time that stays instead. `quick` are
-    choices for `now`.
+    The parameter `words` is the text; `day` and `clock` come from calendar controls. `kept` is the
+    present time of a planned ride, which is always allowed; with `series`, the later times of a
+    series are allowed. In the answer, `error` says why the time can't be a pickup, and `quick` are
+    common times as texts to type, for the present time `now`.
     """
     now, tz = services().clock(), _zone()
     always = {

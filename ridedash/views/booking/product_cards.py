@@ -23,7 +23,8 @@ from ridedash.wording import ngettext
 from ridedash.wording.say import with_pauses
 
 SHOWN: Final = 4  # packages of a rental on its card; the fare breakdown lists all
-# the drawing of static/img/cars.svg for a category id; any other id gets "car"
+# the drawings of static/img/cars.svg, each with a pattern: the first that is found in a category id
+# names its drawing; an id without any gets "car"
 DRAWINGS: Final = (
     ("share", r"share|pool"),
     ("auto", r"auto|rick|tuk"),

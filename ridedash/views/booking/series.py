@@ -43,9 +43,10 @@ class SeriesLine:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def preview() -> BaseResponse:
-    """The dates of a series as `html` before it is made, and the `key` that records that they were
-    shown; or `words` about what to choose first. `days` are weekdays: "0,2" is Monday and
-    Wednesday.
+    """The dates of a series that is not made yet: `html` shows them, `key` records that they were
+    shown, `n` is their number; or only `words` on what to choose first.
+
+    The parameter `days` has weekdays: "0,2" is Monday and Wednesday.
     """
     args = request.args
     typed = map(whole_number, args.get("days", "").split(","))
@@ -102,12 +103,12 @@ def cancel(order_id: int) -> Answer:
 @bp.post("/series/<int:order_id>/restore")
 @needs(BOOK)
 def restore(order_id: int) -> Answer:
-    """Undo the cancelling, for some seconds."""
+    """Undo the cancelling; this is possible for some seconds."""
     return bring_back(_series_of(order_id), f"/series/{order_id}")
 
 
 def _series_of(order_id: int) -> list[OrderPage]:
-    """All orders of an order's series, by pickup; empty for a ride without a series."""
+    """All orders of an order's series, by pickup time; empty for a ride without a series."""
     return pages_together(order_id, Order.series_key, light=True)
 
 

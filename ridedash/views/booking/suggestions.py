@@ -1,7 +1,7 @@
 """Places that the booking form suggests before a word is typed, or above the results of a search.
 
-These are places where the guest often goes, the property's favourites by their keys, and recent
-drops of guests.
+These are places where the guest often goes, the property's favourites in the order of their keys,
+and recent drops of guests.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,9 +30,10 @@ PlaceFacts = tuple[str, float, float]  # name, lat, lng
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A place to choose. `slot` is the key of a favourite, or "".
+    """A place to choose. `kind` says in a word why it is suggested: often, lately, or "".
 
-    `minutes` is the duration from the property's own pickup, or "".
+    `slot` is the key of a favourite, or "". `minutes` is the duration of a ride from the property's
+    own pickup, in words, or "".
     """
 
     name: str
@@ -50,7 +51,7 @@ class Suggestion:
 def suggested(
     s: Session, home: Property, end: str, guest_id: int | None, other: LatLng | None
 ) -> list[Suggestion]:
-    """Places for one end of a trip, "pickup" or "drop", each once, without the other's."""
+    """Places for one end of a trip, "pickup" or "drop", each once; none near the other end."""
     all_favourites = sorted(favourites_of(s, home.id).items())
     favourites = [place for (kind, _slot), place in all_favourites if kind == end]
     often: Iterable[PlaceFacts] = ()
@@ -115,7 +116,7 @@ def _latest(drops: Sequence[RecentDrop]) -> Iterator[PlaceFacts]:
 
 
 def _minutes(home: Property, drops: Sequence[RecentDrop]) -> dict[str, str]:
-    """The last estimate of the way from the property to a place, in minutes."""
+    """For each place's name, the last estimate of the ride from the property, in words."""
     start = home_trip(home)
     if start is None:
         return {}

@@ -73,7 +73,7 @@ class BookingPage:
     drop: End = field(default_factory=End)
     category: str = ""  # category of the requested product
     usual: str = ""  # category of the guest's last ride
-    favourites: tuple[Favourite, ...] = ()  # the property's favourite drops, by key
+    favourites: tuple[Favourite, ...] = ()  # the property's favourite drops, in order of their keys
     estimates: Estimates | None = None
     error: EstimateFailedError | None = None
     chosen: Card | None = None
@@ -153,7 +153,7 @@ class BookingPage:
         return all(mine == its or _same_point(mine, its) for mine, its in ends)
 
     def refill(self, page: OrderPage, occasion: Refill) -> None:
-        """Fill in the form from an earlier order, as FIELDS states, without its form token."""
+        """Fill in the form from an earlier order, as FIELDS states; the form token stays."""
         form, order = self.form, page.order
         self.category, self.seats = page.offer.category, order.seats or 1
         self.filled_from = page.guest.name
@@ -202,7 +202,7 @@ class BookingPage:
             self.drop = replace(self.drop, error=words)
 
     def url(self, **ends: LatLng | str) -> str:
-        """The address of the page with this trip and its cars; `ends` replace its values."""
+        """The address of the page with this trip, showing its cars; `ends` replace its values."""
         values = {
             "pickup": self.pickup.name,
             "pickup_lat": self.pickup.lat,

@@ -131,7 +131,7 @@ def snapshot(token: str) -> BaseResponse:
 def keep_nothing(answer: Response) -> Response:
     """Make every answer below /t/ private and free of cookies, error pages included.
 
-    Nor do unknown addresses set a cookie: a guest's map may have asked for a missing tile.
+    An unknown address sets no new cookie either: a guest's map may have asked for a missing tile.
     """
     if request.path.startswith(PATHS):
         answer.headers.update(PRIVATE)
@@ -163,7 +163,7 @@ def on_database(_error: Exception) -> BaseResponse:
 
 
 def _shared(token: str, now: datetime) -> ValidLink:
-    """The ride that a token opens. 404 for any other token; 429 above the rate limit.
+    """The ride that a token opens. 404 if it opens none; 429 above the rate limit.
 
     Only unknown tokens count as guesses. Too many of them are logged, but never block the address:
     all guests' phones in the property's network may share it.

@@ -36,7 +36,8 @@ from ridedash.wording.attention import not_started_words
 from ridedash.wording.followers import follower_words
 from ridedash.wording.say import english_beneath
 
-# with this interval three devices behind one address stay within the 60 requests a minute of a link
+# with this interval three devices behind one address stay within a link's limit of 60 requests a
+# minute (_count_look in views/guest/pages.py)
 POLL_MS: Final = 3_000
 PLATE_END: Final = 4  # how many of the last characters of a plate a follower sees
 
@@ -98,7 +99,7 @@ class GuestView:
     updated: str
     freshness: str
     live: bool
-    unasked: bool  # nothing was asked of the ride company yet, so no update has an age
+    unasked: bool  # the service has had no request for the ride yet: no age of an update is shown
     poll_ms: int
     stop: bool
 

@@ -68,7 +68,7 @@ class Filters:
         return {name: value for name, value in named.items() if value}
 
     def query(self, before: PageKey | None = None) -> str:
-        """The query string of an address with these filters, from `before` on if given."""
+        """The query string of an address with these filters, for the page after `before`."""
         fields = {"from": self.first.isoformat(), "to": self.last.isoformat()}
         fields |= self.without_person()
         fields |= {name: encrypted(name, words) for name, words in self.person().items()}

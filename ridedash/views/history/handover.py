@@ -94,6 +94,8 @@ def settle(note_id: int) -> Answer:
 def fair(wanted: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
     """How many of each kind fit into `room` lines, if the kinds get lines in turn.
 
+    `wanted` is how many there are of each kind, `costs` how many lines one of them takes.
+
     >>> fair([1, 40, 2], [1, 1, 2], 10)
     [1, 5, 2]
     """

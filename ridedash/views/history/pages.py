@@ -75,7 +75,7 @@ def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
 
 
 def _shown(query: HistoryQuery) -> dict[str, Any]:
-    """The filters in the form of the template."""
+    """The filters, as the template needs them."""
     filters = query.filters
     return {
         "chosen": filters,

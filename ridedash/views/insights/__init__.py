@@ -1,1 +1,1 @@
-"""The manager's month: what the rides of some weeks add up to, beside the weeks before."""
+"""The insights for managers: the metrics of a period, beside those of the days before it."""

@@ -24,7 +24,7 @@ HOURS: Final = tuple(range(24))
 @needs(MANAGE)
 @limiter.limit("60/minute", key_func=by_staff_key)
 def show() -> tuple[str, int]:
-    """Show metrics, pictures and tables; 422 with a message if the days are not a period."""
+    """Show metrics, pictures and tables; 422 with a message if the days are invalid or too many."""
     with services().db.read() as db:
         filters = read_filters(db, request.args)
     page = render_template("insights/page.html", **_shown(filters, read(filters), locale()))
@@ -67,7 +67,7 @@ def _shown(filters: Filters, month: Month, language: str) -> dict[str, Any]:
 
 
 def _counts(minutes: Counter[int]) -> list[tuple[str, int]]:
-    """A picture of waits as a table."""
+    """The bars of a picture of waits for its table: the words of each, and the number of rides."""
     bars: dict[str, int] = {}
     for minute in sorted(minutes):
         words = minute_words(minute)

@@ -52,7 +52,7 @@ class Filters:
         return before(self.period)
 
     def query(self, period: Period | None = None) -> dict[str, Any]:
-        """The fields of an address of these properties, with these days or others."""
+        """The fields of an address of these properties, for `period` or the filters' own days."""
         days = period or self.period
         fields: dict[str, Any] = {"from": days.first.isoformat(), "to": days.last.isoformat()}
         if [prop.id for prop in self.properties] != [current_staff().property_id]:
@@ -174,7 +174,7 @@ def place_name(place: Destination) -> str:
 
 
 def _with(found: Month | None, more: Month) -> Month:
-    """Combine two properties; metrics of a category are then those of all properties."""
+    """Add a property's metrics to those found so far; for a category they are summed up."""
     if found is None:
         return more
     for mine, theirs in ((found.now, more.now), (found.before, more.before)):

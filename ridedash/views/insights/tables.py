@@ -14,7 +14,7 @@ from ridedash.views.web.responses import locale as page_locale
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 
-SHOWN: Final = 10  # lines of a table; further groups are added up in one line
+SHOWN: Final = 10  # lines of a table; all further groups are added up in one more line
 ON_PAPER: Final = 5
 
 
@@ -145,7 +145,7 @@ def _each_currency(
 
 
 def within(minutes: Counter[int], share: float) -> int | None:
-    """The whole minutes within which this share of the rides had their car; None without rides."""
+    """The whole minutes within which this share of the waits had ended; None without waits."""
     left = share * minutes.total()
     for minute in sorted(minutes):
         left -= minutes[minute]

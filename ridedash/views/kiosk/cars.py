@@ -79,7 +79,8 @@ def choices(cards: Sequence[Card], offers: Sequence[Offer], house_pays: bool) ->
 def cars_json(found: Sequence[Choice], house_pays: bool) -> list[dict[str, Any]]:
     """The cars as the page shows them: the cheapest, the soonest and the biggest come first.
 
-    All words are finished. `seats` is None, or the prices of a shared ride by number of people.
+    All texts are in the guest's language. `seats` is None, or the prices of a shared ride by number
+    of people.
     """
     tags = _tags(found)
     tagged = sorted(
@@ -107,7 +108,8 @@ def meet_json(
 
 
 def at_point(estimates: Estimates, name: str) -> Trip | None:
-    """The trip from another point of the hotspot; None without the point, or if it starts there.
+    """The trip from another point of the hotspot; None if there is no such point in it, or if the
+    trip starts there already.
 
     Guests choose points by name.
     """
@@ -145,7 +147,7 @@ def _size(drawing: str) -> str:
 
 
 def _tags(found: Sequence[Choice]) -> dict[int, list[str]]:
-    """Labels that distinguish cars, by the `id()` of a choice, in the order of the cars."""
+    """Labels that distinguish cars, by the `id()` of a choice, sorted as the cars are shown."""
     near = [each for each in found if not each.product.none_near] or list(found)
     priced = [each for each in near if each.card.amount is not None]
     timed = [each for each in near if each.minutes is not None]
@@ -224,7 +226,10 @@ class _Walks:
         return {"walk": self._walk(hint, point), "steps": words, "step_free": free}
 
     def _hint(self, name: str, point: LatLng) -> PickupHint | None:
-        """A manager's hint on this point. Hints for this kiosk come first, then hints by name."""
+        """A manager's hint on this point, by its name or its place.
+
+        A hint for this kiosk comes before one for all kiosks, then one by name before one by place.
+        """
         mine = [each for each in self.hints if each.kiosk_id in (None, self.kiosk_id)]
         named = [each for each in mine if each.point and each.point.casefold() == name.casefold()]
         near = [

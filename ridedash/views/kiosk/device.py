@@ -41,7 +41,7 @@ def release() -> str:
 def pair_browser(answer: Response, kiosk: Kiosk, token: str) -> None:
     """Give the answer a device's token (store/kiosks.py): its browser is now that device.
 
-    It is no stage any more, whose kiosk would end with the next sign-out.
+    The device no longer ends with the next sign-out, as the kiosk on a demo's stage does.
     """
     session.pop(devices.ENDS_AT_SIGN_OUT, None)
     devices.give(answer, kind_of(kiosk), token)

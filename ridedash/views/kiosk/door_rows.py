@@ -139,7 +139,7 @@ def is_light(device: Kiosk, local: datetime) -> bool:
 
 
 def _place(facts: RideFacts) -> tuple[float, ...]:
-    """Sort key: first cars that have waited longest, then by arrival; cars that left come last."""
+    """Sort key: waiting cars, longest first; then coming cars by arrival; then those that left."""
     state = state_of(facts)
     since = facts.since(facts.status or "") or facts.now
     by_time = since.timestamp() if state != COMING else _minutes(facts) or LATE

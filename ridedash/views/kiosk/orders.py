@@ -52,7 +52,7 @@ bp = Blueprint("kiosk_orders", __name__)
 # attempts of one page to book: each follows a proved failure and uses a newer price
 MOST_TRIES: Final = 5
 REASON: Final = "cancelled by the guest on a kiosk"
-# the state and the words for each reason why a kiosk may not order; any other reason is a limit
+# the state and the words for each reason why a kiosk may not order; for any other reason "limited"
 REFUSALS: Final = {
     Why.CLOSED: ("trouble", "trouble"),
     Why.HOURS: ("trouble", "hours"),
@@ -80,7 +80,7 @@ def booked(at: Here) -> Response:
     try:
         tried, page = _try(at, Try(visit, token, offer_id))
         if page is None:
-            if at.values.get("look") == "1":  # the outcome is unknown: it only looks
+            if at.values.get("look") == "1":  # after an unknown outcome the page orders nothing new
                 return answer("sending", kiosk_words("sending"))
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))
@@ -102,7 +102,7 @@ def booked(at: Here) -> Response:
         return _refused(at, refused.why)
     except GuardBusy:
         return _refused(at, Why.SAME_GUEST)
-    except TokenReused:  # two presses at the same time with different words: the order exists
+    except TokenReused:  # two presses at the same time with different contents: the order exists
         return answer("sending", kiosk_words("sending"))
     except PlaceError:
         return answer("refused", kiosk_words("car"))
@@ -224,7 +224,10 @@ def _answer_with_ticket(at: Here, page: OrderPage | None, tried: Try) -> Respons
 
 
 def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
-    """The guest's link as `link`, `short` and `qr`, equal in each answer to this page."""
+    """The guest's link as `link`, `short` and `qr`, equal in each answer to this page.
+
+    {} if the ride is over, or the link can't be stored now.
+    """
     app = services()
     token = token_of(app.settings.secret_key, tried.secret)
     try:

@@ -321,7 +321,7 @@ def _wrong(phone: Phone, typed: dict[str, str], what: str) -> BaseResponse:
 
 
 def _check(phone: Phone) -> dict[str, Any]:
-    """Show all answers and the price."""
+    """The chosen car with its price, and whether the desk's code is needed."""
     chosen = _chosen(phone)
     rule = rule_now(phone.at.kiosk, services().clock())
     return {"car": chosen, "needs_code": rule is WhoPays.CODE}
@@ -346,7 +346,9 @@ def _chosen(phone: Phone) -> dict[str, Any] | None:
 
 
 def _say_check(phone: Phone) -> BaseResponse:
-    """Book. If the guest has accepted a newer price, the form has its offer."""
+    """Store that Book was pressed: the next page orders. A newer price that the guest has accepted
+    comes as its offer.
+    """
     offer = request.form.get("offer", "")[:20]
     if row_id(offer):
         phone.answers["offer"] = offer

@@ -125,7 +125,7 @@ def beat() -> Response:
 
 
 def _read_report(now: datetime) -> dict[str, Any]:
-    """The contents of a heartbeat: the page's release, and the health that settings show."""
+    """The contents of a heartbeat: the page's release, and the health that the settings show."""
     form = request.form
     clock = whole_number(form.get("clock_ms", ""), 0, 10**15)
     skew_s = None if clock is None else round(clock / 1000 - now.timestamp())
@@ -191,7 +191,9 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "tabs": list(TABS),
         "words": words_of(codes),
         "demo": _band_in(codes),
-        "english": critical_shown(),  # for all critical sentences above, in every language
+        # the English of those critical sentences above (about money, or help in need) whose
+        # translation no one has read
+        "english": critical_shown(),
         "languages": choices(codes),
         "by_machine": [LANGUAGES[code].tag for code in codes if code in g.unread],
         "release": release(),

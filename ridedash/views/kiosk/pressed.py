@@ -113,7 +113,7 @@ def _own_offer(at: Here, offer_id: int) -> Offer:
 
 
 def _read_request(at: Here, offer: Offer) -> GuestRequest:
-    """The guest in the form. Raises NotNow."""
+    """The guest and the seats in the form. Raises NotNow if they are not valid."""
     who = who_is(one_line(at.values.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
     if who is None:
         raise NotNow("refused", kiosk_words("name"), "name")
@@ -181,7 +181,7 @@ def _approval(at: Here, press: Press, offer: Offer) -> AskNow:
 
 
 def _ask(at: Here, press: Press, offer: Offer) -> None:
-    """Ask the desk to approve an order that would be possible. Raises KioskRefused if it is not."""
+    """Ask the desk to approve an order. Raises KioskRefused or NotNow if it is not possible."""
     app = services()
     now = app.clock()
     if not kiosk_rules.offered_here(offer, house_pays=False):

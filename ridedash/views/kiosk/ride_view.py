@@ -69,7 +69,7 @@ def has_failed(page: OrderPage) -> bool:
 def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> dict[str, Any]:
     """The present state of the ride, without names and telephone numbers.
 
-    `minutes` is how far away the car is, or None; `code_due`: whether there is a start code.
+    `minutes` is how far away the car is, or None; `code_due`: whether the start code may be shown.
     The value changes only when something on the screen changes.
     """
     facts = RideFacts(page, now, time, locale)

@@ -51,8 +51,8 @@ SAME_START_M: Final = 200.0
 LONGEST_QUERY: Final = 80
 LONGEST_S: Final = 24 * 3600
 AGAIN_S: Final = 5  # seconds after which a page that got no cars asks again, while the guest waits
-# search terms for each tab, because guests may lack a keyboard for their script: words, and kinds
-# of places
+# For each tab, the words to search for, and the kinds of places among the results that are shown.
+# Guests without a keyboard for their writing system choose a tab instead of typing.
 TABS: Final[dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {
     "airport": (("airport",), frozenset({"airport", "aerodrome"})),
     "stations": (("station",), frozenset({"station", "bus_station", "metro", "halt"})),
@@ -157,7 +157,7 @@ def ask_help() -> Response:
 @bp.post("/kiosk/end")
 @needs(KIOSK)
 def end() -> tuple[str, int]:
-    """End a visit: how it ended, how far it got, its language and aids, and its duration."""
+    """End a visit. The page reports how it ended, on which screen, its language, aids, duration."""
     at = here()
     visit = the_visit(at)
     if visit is None:

@@ -121,9 +121,9 @@ def estimator(at: Here, *, house_pays: bool) -> tuple[Estimator, int | None]:
 
 
 def by_kiosk_key() -> str:
-    """The key of a rate limit: the guests of a kiosk share a key, as kiosks may share an address.
+    """The key of a rate limit: one for all guests of a kiosk, because kiosks may share an address.
 
-    Phones on which its guests continue share another key, so that they can't block the kiosk.
+    Phones on which these guests continue have another key, so that they can't block the kiosk.
     """
     return str(g.kiosk_counted)
 

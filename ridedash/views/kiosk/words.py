@@ -25,8 +25,9 @@ def phone_why() -> str:
     )
 
 
+# The letters A to H and X name the screens, as in static/js/kiosk/.
 WORDS: Final[dict[str, Text]] = {
-    # the frame
+    # around each screen
     "back": lazy("Back"),
     "over": lazy("Start over"),
     "language": lazy("Language"),

@@ -66,7 +66,7 @@ class FileServer(WhiteNoise):  # type: ignore[misc] # whitenoise ships no types
             self.add_file_to_dictionary(files.prefix + name, str(path))
 
     def add_file_to_dictionary(self, url: str, path: str, stat_cache: object = None) -> None:
-        """Serve a file; in live mode none of the director's, even if an earlier demo stored it."""
+        """Serve a file; in live mode no file of the director, even if an earlier demo stored it."""
         if self._files.demo or not static_files.is_of_demo(url):
             super().add_file_to_dictionary(url, path, stat_cache=stat_cache)
 
@@ -132,7 +132,7 @@ def _stored(files: StaticFiles, folder: Path, now: datetime) -> list[str]:
 
 
 def _is_whole(files: StaticFiles, made: Path) -> bool:
-    """Whether a folder is complete: each file, and nothing else, in the compressed forms.
+    """Whether a folder has every file, with the right content, also in its compressed forms.
 
     After a power failure while the folder was written, it may contain empty files.
     """

@@ -21,7 +21,7 @@ _AT_END: Final = {
 def lean(name: str, data: bytes) -> bytes:
     """A file without its comments.
 
-    Files that are neither scripts nor style sheets, and those of others, such as
+    Files that are neither scripts nor style sheets, and third-party files such as
     "vendor/leaflet/leaflet.js", are returned unchanged.
     """
     at_end = next((rule for end, rule in _AT_END.items() if name.endswith(end)), None)

@@ -24,7 +24,7 @@ def alive() -> Response:
 @bp.get("/readyz")
 @needs(OPEN)
 def ready() -> tuple[Response, int]:
-    """200 if rides can be booked, else 503 with the failing checks, first causes first."""
+    """200 if rides can be booked, else 503 with the failing checks, a cause before its effects."""
     checks = services().monitor.readiness()
     failing = [name for name, holds in checks.items() if not holds]
     status = "not ready" if failing else "ok"

@@ -154,7 +154,9 @@ def show(filename: str) -> Response:
     """Serve the present file to a page that is older or younger than this process.
 
     Only addresses that views/ops/file_server.py does not know get here: those of another release
-    (behind a balancer, or open for days), and those without a digest. Browsers ask each time.
+    (the page came from another process behind a load balancer, or has been open for days), and
+    those without a digest. These answers are not cached for a year: a browser revalidates them on
+    each use.
     """
     first, _, rest = filename.partition("/")
     name = rest if is_digest(first) else filename

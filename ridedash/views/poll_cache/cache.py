@@ -28,7 +28,8 @@ BEHIND_S: Final = 1.0  # how old the last reading may be while another thread re
 FRESH_S: Final = 30.0  # longest life of an entry: names change without a new revision
 LATE_S: Final = 1.0  # how long an expired entry may be used while one thread makes the next one
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
-OVERLAP_S: Final = 60.0  # so old ended secrets are read again: a lower number may come late
+# for so long ended secrets are read again: one with a lower number may be committed after them
+OVERLAP_S: Final = 60.0
 MAX_VIEWERS: Final = 200_000  # each takes 1,100 bytes with usual browsers, 1,600 at most
 MAX_ENTRIES: Final = 20_000
 MAX_CREDENTIAL: Final = 1_000  # characters

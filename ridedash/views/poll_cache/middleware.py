@@ -24,7 +24,8 @@ from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import TAGS
 
 LINKS: Final = "/t/"
-DEVICES: Final = tuple(f"{kind.value}=" for kind in KioskKind)  # ends of their cookies' names
+# the cookie of a paired device is found by the end of its name
+DEVICES: Final = tuple(f"{kind.value}=" for kind in KioskKind)
 BOARD: Final = "/board.json"
 MAX_QUERY: Final = 60  # characters of the board's query beside `since`
 OF_ONE_ANSWER: Final = "X-Server-Now", "X-Request-Id", "Date"  # headers that are not sent again
@@ -131,7 +132,8 @@ class PollMiddleware:
             now, (key, entry, secret, until, known) = self._cache.monotonic(), offers[-1]
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
-            # not for a viewer that Flask took from memory, who would never be verified again
+            # a viewer whose sign-in was not verified now is not admitted anew: otherwise it would
+            # never be verified again
             if verified and entry.until > now:
                 holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
                 viewer = c.Viewer(secret, key.audience, now + holds_s, known)

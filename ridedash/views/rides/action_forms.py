@@ -31,7 +31,7 @@ class FormError(Exception):
 
 
 def cancel_reason(form: Form) -> str:
-    """The reason to send to the service: free text, or one of ours."""
+    """The reason to send to the service: the form's text, or a usual one if it has none."""
     return one_line(form.get("reason", ""), TEXT_MAX) or "Guest changed plans"
 
 

@@ -44,7 +44,9 @@ def stop_search(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/cancel")
 @needs(BOOK)
 def cancel(order_id: int) -> Answer:
-    """Cancel the ride; arm or disarm a cancel while there is no booking number."""
+    """Cancel the ride. While it has no booking number, `what` is "arm", which stores a cancel to be
+    sent when it has one, or "disarm", which removes that cancel.
+    """
     own_order(order_id)
     s = services()
     actor = current_staff().actor

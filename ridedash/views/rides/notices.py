@@ -170,7 +170,9 @@ def _at_door(facts: RideFacts) -> Notice | None:
 
 
 def _under_way(facts: RideFacts) -> list[Notice]:
-    """Notices of actions that are armed, called without a clear answer, or just refused."""
+    """Notices of actions: cancels that wait for a booking number (armed), actions that got no clear
+    answer, and actions that were just refused or not sent.
+    """
     newest: dict[str, Action] = {action.name: action for action in facts.page.actions}
     found = []
     for name, action in newest.items():

@@ -97,7 +97,7 @@ def needs_drop() -> str:
 
 def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
     """A range of two amounts, with the currency once: ₹210–260, 210–260 ₹."""
-    # formatted here, so that an amount and its sign run in one direction in any sentence
+    # one text, so that any sentence isolates the range as a whole, whatever its writing direction
     shown = _span(_("{least}–{most}"), low, high, currency, locale)
     return shown if locale == "en" else Fact(shown, _span(SPAN, low, high, currency, "en"))
 

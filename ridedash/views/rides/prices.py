@@ -138,7 +138,8 @@ def invoice(
 def _is_billed(facts: RideFacts, status: str | None) -> bool:
     """Whether there is a bill.
 
-    A point-to-point fare that INVOICE has set remains during the trip.
+    A fare that INVOICE has set before the trip remains during the trip. An auto has INVOICE after
+    its trip.
     """
     if status == wire.IN_PROGRESS and facts.since(wire.INVOICE) is not None:
         return facts.kind is not Kind.AUTO
@@ -168,7 +169,7 @@ def added_up() -> str:
 
 
 def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None:
-    """The invoice of an auto; with its payment if the service sends no amount."""
+    """The invoice of an auto; if the service sends no amount to pay, it says how the guest pays."""
     trip, currency, locale = facts.snapshot.trip, facts.currency, facts.locale
     if trip is None:
         return None
@@ -203,7 +204,10 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
 
 
 def _who_paid(trip: TripInfo) -> str:
-    """The payment of a ride that has ended, of which the service reports only the cash."""
+    """A note on what is unclear about the payment of an ended ride, or "".
+
+    The service reports only the cash.
+    """
     total = payable_of(trip)
     if total is None or (trip.cash_paid is not None and trip.cash_paid >= total):
         return ""

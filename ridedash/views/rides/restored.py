@@ -84,7 +84,7 @@ def take_up() -> Answer:
 @bp.post("/dealt-with")
 @needs(ADMIN)
 def deal() -> Answer:
-    """Remove a lost order of a lost property from the list, once it has been dealt with."""
+    """Remove a lost order, whose property is lost too, from the list once it is dealt with."""
     s = services()
     reference = one_line(request.form.get("reference", ""), LONGEST_REFERENCE)
     if not dealt_with(s.db, s.clock, reference, current_staff().id):

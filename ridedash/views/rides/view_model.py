@@ -31,7 +31,10 @@ WAITING_MS: Final = 5_000  # for an unknown outcome, a planned ride, or a ride a
 
 @dataclass(frozen=True)
 class RideView:
-    """Everything on the page that can change while it is open, in words. Instants, never ages."""
+    """Everything on the page that can change while it is open, in words.
+
+    Times are instants, from which the page's script computes ages.
+    """
 
     version: int
     order_state: str
@@ -138,7 +141,7 @@ def ride_view(
 
 
 def _clock(facts: RideFacts) -> dict[str, Any]:
-    """The speed of the service's clock, if it differs from real time."""
+    """The speed of the service's clock if it differs from real time; while it is held, its time."""
     time = facts.time
     speed = None if time.held or time.shown_speed == 1 else time.shown_speed
     return {"speed": speed, "held": facts.at(facts.now) if time.held else ""}

@@ -85,10 +85,7 @@ def ask_to_sign_in() -> tuple[Response, int] | BaseResponse:
 
 
 def sign_in_address() -> str:
-    """The address of the sign-in page, with `next` for the page that leads there.
-
-    After a POST `next` is the same address if it can be opened, else the page with the form.
-    """
+    """The address of the sign-in page, which leads back to `page_address()` if it can be opened."""
     came_from = page_address()
     if safe_next(came_from) == "/":
         return "/sign-in"

@@ -109,7 +109,7 @@ def _renew(answer: Response) -> Response:
             if row is not None:
                 _look_after(answer, kind, row)
     except (DatabaseBusy, SQLAlchemyError):
-        pass  # a minute later the present token is still valid
+        pass  # the present token stays valid, and a later request renews it
     return answer
 
 

@@ -145,7 +145,9 @@ def log_refused_form(error: CSRFError) -> None:
 
 
 def _signed_in() -> bool:
-    """Whether the user is signed in; True if the database can't be read."""
+    """Whether the user is signed in, or the form needs no sign-in; True if the database can't be
+    read.
+    """
     try:
         return bool(current_user.is_authenticated) or request.path in WITHOUT_SIGN_IN
     except (DatabaseBusy, SQLAlchemyError):
@@ -180,7 +182,7 @@ def on_http(error: HTTPException) -> BaseResponse:
 
 
 def on_database(error: Exception) -> BaseResponse:
-    """The database is busy, full or unreachable: nothing was booked."""
+    """The database failed: nothing was booked, unless the outcome of a commit is unknown."""
     log.error("database failed: %s at %s, reference %s", reason(error), route(), reference())
     words = PAGES[503]
     if isinstance(error, CommitUnknown):

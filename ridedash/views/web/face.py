@@ -1,4 +1,4 @@
-"""A property's face on pages that guests see (its name, logo and colour), and the files of these.
+"""A property's face on pages that guests see (its name, logo and colour), and its files.
 
 Everybody who has the address of a file may load it. A logo's address is the SHA-256 of its bytes,
 so browsers may cache it for good; a colour's address is the colour, and its style sheet is

@@ -44,9 +44,9 @@ class PropertyWords:
 
 
 def speak_as(prop: Property, *, own: bool = True) -> None:
-    """Speak to a guest of this property for the rest of this request.
+    """Choose the words for a guest of this property, for the rest of this request.
 
-    This uses the property's own words, except for a follower (`own` is false), who must not learn
+    They are the property's own words, except for a follower (`own` is false), who must not learn
     where the guest stays. Critical sentences whose translation no one has read get their English
     beneath.
     """

@@ -1,4 +1,4 @@
-"""Every setting: its name, default and meaning. An invalid one is named, and stops the start."""
+"""Every setting: its name, default and meaning. An invalid setting stops the start, by its name."""
 
 import contextlib
 import difflib
@@ -74,22 +74,23 @@ class Settings:
     ca_file: str  # PEM certificates, trusted in addition to the usual ones; "": none
     # "http://name:password@host:port", through which https leaves this machine; "": directly
     https_proxy: str = field(repr=False)
-    no_proxy: tuple[str, ...]  # hosts that are called without the proxy, with all names below them
+    no_proxy: tuple[str, ...]  # hosts that are called without the proxy, with their subdomains
     redis_url: str | None
     trusted_proxies: int
     trusted_hosts: tuple[str, ...]
     # a planned ride is ordered this many minutes plus the cab's arrival time before its pickup
     schedule_lead_minutes: int
-    pace: float  # how much faster than real time the service's clock runs; 1 in live mode
+    pace: float  # how much faster than real time a demo begins to run; 1 in live mode
     # whether the poll cache answers before Flask; if not, each poll reads the database
     poll_layer: bool
-    keep_positions_days: int  # positions of a ride after its end; its start and end stay
+    # positions on the route, after the ride's end; the places where it began and ended stay
+    keep_positions_days: int
     keep_guests_days: int  # names and phones of guests, after their last ride
     keep_evidence_days: int  # the service's answers as they were received
     keep_audit_days: int  # the audit log
     log_format: str  # "text" or "json"
     log_level: str  # "debug", "info", "warning" or "error"
-    # how a new demo starts: "day" with rides, or "empty"; RIDEDASH_DEMO
+    # how a new demo starts: "day" (with rides) or "empty"; the setting is RIDEDASH_DEMO
     demo_starts: str
     # a bearer token with which /metrics can be read from anywhere; "": this machine only
     metrics_token: str = field(repr=False)
@@ -111,7 +112,7 @@ class Settings:
 
     @property
     def rehearsal(self) -> bool:
-        """Whether a live desk talks to a sandbox: only a sandbox accepts such a partner key."""
+        """Whether live mode uses a sandbox: its partner key is one that only sandboxes accept."""
         return not self.demo and self.service_app_token.startswith(SANDBOX_KEY)
 
     @property
@@ -131,7 +132,7 @@ def load(environ: Mapping[str, str]) -> Settings:
     """Read `RIDEDASH_*` from a mapping. Raises BadSettingError.
 
     In demo mode missing secrets are generated and stored in the instance folder; raises
-    secrets_file.BadInstanceError where that can't be used.
+    secrets_file.BadInstanceError if the folder can't be used.
     """
     _refuse_unknown(environ)
     given = _Given(environ)
@@ -234,7 +235,8 @@ def _addresses(given: "_Given", mode: str) -> dict[str, Any]:
     host = given.checked("HOST", "127.0.0.1", lambda v: ":" not in v, named)
     port = given.whole("PORT", 8000, 0, 65535)
     public_url = own = f"http://{url_host(host)}:{port}"
-    # a demo may be shown on phones in the same room, where no one has a certificate
+    # A demo's own address is not checked, so it may be http on any host: phones in the same room
+    # open it, and it has no certificate.
     if mode != "demo" or given.text("PUBLIC_URL", own) != own:
         wanted = (
             "an https URL (http only to this machine) with a name or an IPv4 address and without a "
@@ -320,7 +322,7 @@ class _Given:
     def checked(
         self, name: str, default: str | None, fits: Callable[[str], bool], wanted: str
     ) -> str:
-        """A setting for which `fits` holds; the refusal says with `wanted` what would fit."""
+        """A setting for which `fits` is true; else the refusal names the setting and `wanted`."""
         value = self.text(name, default)
         if not fits(value):
             raise BadSettingError(f"{PREFIX}{name} is {value!r}; it must be {wanted}.")
@@ -343,7 +345,7 @@ def _parts(value: str) -> SplitResult:
 def _database_password(url: str) -> str:
     """The password of a database URL, "" without one.
 
-    Read as SQLAlchemy reads it, where "/", "#", "?" and brackets may stand as they are.
+    The URL is read as SQLAlchemy reads it: "/", "#", "?" and brackets need no escape in a password.
     """
     user, _colon, password = url.partition("://")[2].partition("@")[0].partition(":")
     return "" if "/" in user else unquote(password)
@@ -368,8 +370,8 @@ def _safe_url(value: str) -> bool:
 def _root_url(value: str) -> bool:
     """Whether a URL can be that of our pages: safe, without a path, and no IPv6 address.
 
-    No page and no link would be found below a path. Werkzeug matches no bracketed name against
-    trusted hosts: every page would answer 400.
+    All pages are at the root, so a path would lead to none of them. Werkzeug never finds an address
+    in brackets among the trusted hosts, so with an IPv6 address every page would answer 400.
     """
     parts = _parts(value)
     return _safe_url(value) and not parts.path.strip("/") and ":" not in (parts.hostname or "")
@@ -388,7 +390,7 @@ def url_host(host: str) -> str:
 
 
 def _secrets(given: _Given, made: dict[str, str]) -> dict[str, Any]:
-    """The secrets of the environment, else the ones `made` for a demo; required in live mode."""
+    """The secrets of the environment, else those in `made`; a secret in neither is required."""
     names = ("secret_key", "token_keys", "service_app_token", "oauth_client_secret")
     secrets = {name: given.text(name.upper(), made.get(name)) for name in names}
     key = secrets["secret_key"]

@@ -33,11 +33,12 @@ __all__ = [
     "staff_languages",
 ]
 OFFERED: Final = "ridedash.offered"  # the key of an app's languages in app.extensions
-RECORDS: Final = ("/metrics", "/healthz", "/readyz")  # programs read these, as they read every .csv
+# programs read these addresses and every .csv file: both get the language of Surface.RECORD
+RECORDS: Final = ("/metrics", "/healthz", "/readyz")
 
 
 class SignIns(LoginManager):  # type: ignore[misc] # flask_login ships no types
-    """Flask-Login with the request loader alone: no remember cookie, no browser fingerprint."""
+    """Flask-Login with only the request loader: no remember cookie, no browser fingerprint."""
 
     def _load_user(self) -> None:
         self._update_request_context_with_user(self._load_user_from_request(request))
@@ -95,7 +96,8 @@ def reader_language(
 def guest_languages(machine: bool, read: Collection[str] = ()) -> tuple[str, ...]:
     """The codes of the languages that a property's guests are offered beside English.
 
-    Without `machine` only those that people have read: for ridedash, or for this property (`read`).
+    Without `machine`, only those whose translation a person has read: for ridedash, or for this
+    property (`read`).
     """
     found, codes = offered(), []
     for code in found.guests:

@@ -1,4 +1,4 @@
-"""Starts the demo anew, for Reset or for a story: the database and the sandbox in one press."""
+"""Starts the demo anew, for Reset or for a story: clears the database and the sandbox together."""
 
 import logging
 import sqlite3
@@ -48,7 +48,7 @@ def starts(weekday: int, at: time, zone: ZoneInfo) -> datetime:
 
 
 def only_with_our_sandbox() -> None:
-    """Answer 404 to the director's requests on another service, which may have real rides."""
+    """Answer 404 to the director if the service is not our sandbox: its rides may be real."""
     if not services().settings.sandboxed:
         abort(404)
 
@@ -60,7 +60,7 @@ def control() -> SandboxControl:
 
 
 def empty_too(app: Flask, clear: Callable[[], None]) -> None:
-    """Let each Reset call `clear` after the rides, to delete what else a demo has recorded."""
+    """Register `clear`, which deletes other records of a demo: each Reset calls it at its end."""
     app.extensions.setdefault(EMPTIED_TOO, []).append(clear)
 
 

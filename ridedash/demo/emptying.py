@@ -118,7 +118,7 @@ def empty(
 
 
 def _wait(done: Callable[[], bool], most_s: float) -> bool:
-    """Call `done` until it is True, once or for `most_s` at most. Returns the last result."""
+    """Call `done` at least once, until it is True or `most_s` are over. Returns the last result."""
     end, pause = time.monotonic() + most_s, threading.Event()
     while not done():
         if time.monotonic() >= end:

@@ -1,4 +1,4 @@
-"""/demo/package: a record of a demo to send afterwards, a zip with the story's proof and calls."""
+"""/demo/package: a record of a demo to send afterwards: a zip of pictures, checks and calls."""
 
 import io
 import zipfile

@@ -50,9 +50,9 @@ from ridedash.wording.states import status_words
 bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
 bp.before_request(only_with_our_sandbox)
 ADDRESS: Final = "/demo"
-# longest wait between polls of a page, so that the result of a leap shows soon
+# longest wait between polls of a page, so that pages soon show the result of `leap`
 POLL_WITHIN_MS: Final = 750
-# the largest number of other rides that the message after a leap may name
+# the largest number of other rides that the message after `leap` may name
 MOST_OTHERS: Final = 1_000_000
 LONGEST_ID: Final = 300  # characters of a booking id in an address
 
@@ -116,7 +116,7 @@ def turn() -> Answer:
 @bp.post("/next")
 @needs(MANAGE)
 def leap() -> Answer:
-    """Leap to the next event of any ride."""
+    """Set the clock to the next event of any ride."""
     try:
         leapt = control().leap()
     except NothingAhead:
@@ -171,7 +171,7 @@ def reset() -> Answer:
 
 
 def _turned(what: str, **facts: Any) -> None:
-    """Write a turn of the clock to the audit log, and let pages and worker follow it."""
+    """Write a change of the clock to the audit log, and let pages and the worker follow it."""
     _note(what, **facts)
     follow()
 
@@ -187,7 +187,7 @@ def _back(message: str, **values: Any) -> Answer:
 
 
 def _message() -> str:
-    """The message about the last press; "" without one, and after a leap (`_arrived`)."""
+    """The message about the last press; "" without one, and after `leap` (see `_arrived`)."""
     what = request.args.get("what", "")
     if request.args.get("said") == "armed" and what in SCENARIOS:
         return _("Set for the next booking: %(what)s", what=SCENARIOS[what])
@@ -203,7 +203,7 @@ def _message() -> str:
 
 
 def _arrived(s: Session) -> dict[str, Any] | None:
-    """The result of a leap: status, ride, and how many other rides moved; None without a leap."""
+    """The result of `leap`: words of the status, ride, other rides; None after another press."""
     status = request.args.get("status", "")
     others = whole_number(request.args.get("others", ""), 0, MOST_OTHERS)
     if request.args.get("said") != "next" or others is None:

@@ -10,7 +10,7 @@ from ridedash.service.errors import ServiceError
 from ridedash.service.transport.http import Http, Request
 from ridedash.turns import CONTROL
 
-WITHIN_S: Final = 2.0  # short, because a reset waits for it while it holds the database
+WITHIN_S: Final = 2.0  # short, because a Reset makes such a call in its database transaction
 OK, CONFLICT = 200, 409
 SPEEDS: Final = (0, 1, 5, 20, 60)  # speeds of the clock that a demo offers; 0 holds it
 
@@ -31,8 +31,8 @@ class NothingAhead(NotDone):
 class ClockNow:
     """What the sandbox's clock shows, and its speed: service seconds per wall second, 0 when held.
 
-    `turned_at` is the wall instant of its last turn. `stops`: the clock runs until a ride's next
-    phase and is then held.
+    `turned_at` is the wall time at which it was last set or got another speed. `stops`: the clock
+    runs until a ride's next phase and is then held.
     """
 
     at: datetime
@@ -43,7 +43,7 @@ class ClockNow:
 
 @dataclass(frozen=True)
 class Leapt:
-    """The ride that a leap brought to its next phase, and how many other rides moved with it."""
+    """The ride whose next phase `leap` reached, and how many other rides also changed."""
 
     booking_id: str
     status: str
@@ -71,8 +71,8 @@ class Phase:
 class SandboxControl:
     """The control of this installation's own sandbox. Every method raises NotDone.
 
-    The address is checked before each call, not only at the start: for any other service nothing is
-    sent, and NotOurs is raised.
+    The address is checked before each call, not only at the start: if it is not that of our own
+    sandbox, nothing is sent and NotOurs is raised.
     """
 
     settings: Settings
@@ -95,7 +95,7 @@ class SandboxControl:
         return _clock(self._call("POST", "/control/clock", body))
 
     def leap(self, booking_id: str | None = None, speed: int = 0) -> Leapt:
-        """Leap to the next phase of a ride, or of any. Raises NothingAhead.
+        """Set the clock to the next phase of a ride, or of any ride. Raises NothingAhead.
 
         With a speed of 1 to 60 the clock runs to that phase and is then held.
         """

@@ -65,10 +65,10 @@ def show() -> str:
 def newest() -> Response:
     """The data that the stage polls: `order` and `link` of the newest ride, and the `clock`.
 
-    `tickets` has the orders of the kiosk's rides by their numbers: {"K1": 12}. `qr` is the link's
-    code for a phone in the same network, where the demo is open to it. Each ride's link is made
-    once, at the first such request. `sign_in` is the present sign-in of this browser. If it is not
-    the one with which the stage was rendered, the forms of the stage would be refused.
+    `tickets` has the orders of the kiosk's rides by their numbers: {"K1": 12}. `qr` is the QR code
+    of the link, if phones in the same network can open the demo. Each ride's link is made once, at
+    the first such request. `sign_in` is the present sign-in of this browser. If it is not the one
+    with which the stage was rendered, the forms of the stage would be refused.
     """
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)

@@ -1,7 +1,7 @@
 """/demo/stories and /demo/runs: begins a story and takes its steps; for managers.
 
 Each press is a form that works without scripts. While a story plays, the page's script sends the
-same form repeatedly and gets the moment as JSON.
+same form repeatedly and gets the progress of the run as JSON.
 """
 
 import logging
@@ -52,8 +52,8 @@ GONE: Final = (
     lazy("Its file was deleted, or many others were begun since."),
     lazy("Begin it again."),
 )
-AGAIN_S: Final = 0.4  # how often a playing page asks while a step waits
-SOON_S: Final = 0.15  # the same shortly after an action, when most results come
+AGAIN_S: Final = 0.4  # interval between the requests of a playing page while a step waits
+SOON_S: Final = 0.15  # the same for SOON_FOR after an action, when most results come
 SOON_FOR: Final = timedelta(seconds=1)
 WAIT_SHOWN_AFTER: Final = timedelta(seconds=2)
 REFUSAL_CHARS: Final = 200
@@ -99,10 +99,10 @@ def show(run_id: str) -> str | Response:
 def step(run_id: str) -> Answer:
     """Take the step that the page shows, if it is still the present step.
 
-    `speed`: 0 leaps to what must be seen, 1 to 60 lets the clock run until then. `desk`, `kiosk`:
-    these screens are on the stage; a step that one of them can do by itself is returned as `hand`
-    and not done here. `refused`: the words in which the desk's form refused the step; the story
-    fails with them.
+    `speed`: 0 sets the clock to the ride's next phase, 1 to 60 lets it run there. `desk`, `kiosk`:
+    "1" if this screen is on the stage; a step that one of them can do by itself is returned as
+    `hand` and not done here. `refused`: the words in which the desk's form refused the step; the
+    story fails with them.
     """
     moment = moment_of(run_id)
     wanted = whole_number(request.form.get("step", ""), 0, len(moment.story.steps))
@@ -225,13 +225,13 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     """A moment as scripts and pages read it.
 
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
-    "failed" (with `why`) or "dropped". `show` and `point` are of the step that was taken or waits,
-    `say` too, but a step without an action is said once its condition is met; all are empty before
-    the first one. `taken` of the `of` steps have been said. `waits` says what the step waits for
-    and until when, if that takes longer than a moment. `next` is the line after `say`. `told` is
-    what the desk has learned and no ride shows, such as a price. `hand`: the screen that does the
-    coming step by itself, if it is on the stage. The argument `ahead` makes `say`, `show` and
-    `point` those of the coming step.
+    "failed" (with `why`) or "dropped". `show` and `point` belong to the step that waits or was
+    taken last, and so does `say`; but while a step without an action waits, `say` is still the
+    line before. All three are empty before the first step. `taken` is the number of lines said so
+    far, `next` the line after `say`. `waits` says what the step waits for and until when, if that
+    takes longer than a moment. `told` is what the desk has learned and no ride shows, such as a
+    price. `hand`: the screen that does the coming step by itself, if it is on the stage. The
+    argument `ahead` makes `say`, `show` and `point` those of the coming step.
     """
     run, steps = moment.run, moment.story.steps
     waits = run.phase in (Phase.DOING, Phase.WAITING)

@@ -1,4 +1,4 @@
-"""The one colour of a property, and the shades of it that can be read in a light and a dark window.
+"""The one colour of a property, and its shades that are readable in a light and a dark scheme.
 
 A manager chooses any colour. It is used unchanged where nothing has to be read in it (a band, whose
 text is black or white); links, buttons and marks use a shade of it, as near as the contrast allows.
@@ -96,9 +96,9 @@ def mixed(colour: str, other: str, part: float) -> str:
 
 
 def style_sheet(colours: Palette) -> str:
-    """The style sheet that gives elements of class `housed` these colours, by the window's scheme.
+    """The style sheet that gives elements of class `housed` these colours, in the browser's scheme.
 
-    `housed-light` and `housed-dark` have one scheme in any window: for a preview.
+    `housed-light` and `housed-dark` always have their own scheme: they are for a preview.
     """
     own = f"--house: {colours.colour}; --house-ink: {colours.ink};"
     light, dark = _rule(colours.light), _rule(colours.dark)
@@ -125,7 +125,7 @@ def _dark(colour: str) -> Shades:
 def _readable(colour: str, lightest: float, surfaces: Iterable[str], least: float = LEAST) -> str:
     """The nearest shade, darker or lighter, with a contrast of `least` on every surface.
 
-    Hue and saturation stay; `lightest` is where the lightness goes: 0 or 1.
+    Hue and saturation stay; lightness is tried from that of `colour` to `lightest`, 0 or 1.
     """
     grounds = tuple(surfaces)
     hue, lightness, saturation = colorsys.rgb_to_hls(*(part / 255 for part in _parts(colour)))

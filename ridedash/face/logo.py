@@ -35,7 +35,7 @@ def make_logo(data: bytes) -> Logo:
 
 def _drawn(data: bytes) -> Logo:
     """The logo of a PNG: its pixels, drawn no larger than a page needs."""
-    # numpy takes a fifth of a web process's start; only a chosen PNG needs it
+    # importing numpy would take a fifth of a web process's start; only a chosen PNG needs it
     from ridedash.face.png_reading import read_png
     from ridedash.face.png_writing import shown_png
 
@@ -44,7 +44,7 @@ def _drawn(data: bytes) -> Logo:
 
 
 def _written(data: bytes) -> Logo:
-    """The logo of an SVG, with only the allowed elements. Raises BadLogo if that is too large."""
+    """The logo of an SVG, with only the allowed elements. Raises BadLogo if it is too large."""
     clean = clean_svg(read_svg(data))
     content = clean.text.encode()
     if len(gzip.compress(content)) > SHOWN_BYTES:

@@ -1,7 +1,7 @@
 """The plan of the rides in the week before a demo begins, and on its day. Pure.
 
 The same moment and seed give the same plan. The rides of the day are placed before and after that
-moment, so that some have ended, some are under way and some are still to come, at any hour.
+moment: whatever the hour is, some have ended, some are under way and some are still to come.
 """
 
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class RideRequest:
 
 
 def ride_requests(now: datetime, zone: ZoneInfo, seed: int, days: int = DAYS) -> list[RideRequest]:
-    """All rides of `days` days and of the day of `now`, in the order in which they are ordered."""
+    """All rides of the `days` days before `now` and of its day, in the order of their orders."""
     rng = Random(f"day of {seed}")  # noqa: S311 - a demo
     guests = list(CAST)
     rng.shuffle(guests)
@@ -68,7 +68,7 @@ def ride_requests(now: datetime, zone: ZoneInfo, seed: int, days: int = DAYS) ->
 
 
 def begins_at(now: datetime) -> datetime:
-    """A moment before the first ride."""
+    """A time that is before the first ride."""
     return now - BEGINS - timedelta(days=DAYS, hours=1)
 
 
@@ -101,7 +101,7 @@ def _usual(at: datetime, guest: Guest, rng: Random) -> RideRequest:
 
 
 def _ended(now: datetime, rng: Random, guests: list[Guest]) -> list[RideRequest]:
-    """Ten rides of the day that are over, including those that went wrong."""
+    """Twelve rides of the day that are over. The last two went wrong: a fee, and a refusal."""
     span = (BEGINS - ENDED) / 10
     requests = [
         _usual(now - BEGINS + span * i + span * rng.uniform(0.1, 0.9), guest, rng)

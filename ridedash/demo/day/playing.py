@@ -43,7 +43,7 @@ PRESSED_AFTER: Final = timedelta(seconds=115)  # how long after a new status sta
 FEEDBACK_AFTER: Final = timedelta(minutes=4)  # how long after the ride feedback is given
 MOST_AT_ONCE: Final = 20  # rides that are under way at the same time
 PHONE: Final = "+910000099000"  # the first of a range of numbers that no one has
-# favourite places, numbered from 1 by the kiosk's keys; every demo has the first six
+# favourite places, which the kiosk numbers from 1; every demo has the first six
 DROPS: Final = (
     *("Meridian Airport", "Port Meridian Central Station", "Ferry Terminal"),
     *("Meridian General Hospital", "Conference Centre", "Cathedral of the Two Tides"),
@@ -118,7 +118,7 @@ class Player:
         self, services: Services, worker: Worker, control: SandboxControl, clock: LedClock
     ) -> None:
         self.services, self.worker, self.control, self.clock = services, worker, control, clock
-        self._numbers = itertools.count()  # actions of the same time are done in their order
+        self._numbers = itertools.count()  # actions of the same time are done as they were added
         self._ordered = 0
         self._ahead: list[tuple[datetime, int, Callable[[], None]]] = []
 
@@ -129,10 +129,10 @@ class Player:
         until: datetime,
         go_on: Callable[[int], bool],
     ) -> bool:
-        """Order everything and follow it `until` a moment. Returns whether all was played.
+        """Order all rides and follow them until the time `until`. Returns whether all was played.
 
-        `go_on` is called before each step with the number of rides ordered so far; if false, play
-        stops.
+        `go_on` is called before each step with the number of rides ordered so far; if it returns
+        false, play stops.
         """
         for n, request in enumerate(requests):
             self._later(request.at, partial(self._order_it, desk, request, n))

@@ -24,7 +24,7 @@ bp: Final = Blueprint("demo_day", __name__)
 
 @dataclass
 class Progress:
-    """How many rides are ordered, and of how many; written by the thread that makes the day."""
+    """How many rides (`done`) `of` all are ordered; written by the thread that orders them."""
 
     done: int = 0
     of: int = 0
@@ -43,7 +43,7 @@ class Progress:
 
 
 def init_app(app: Flask) -> None:
-    """Register the line of the band, and the address at which pages poll it."""
+    """Register the line of the band, the address at which pages poll it, and `after_the_day`."""
     app.extensions[EXTENSION] = Progress()
     app.register_blueprint(bp)
     app.before_request(after_the_day)
@@ -51,9 +51,9 @@ def init_app(app: Flask) -> None:
 
 
 def after_the_day() -> Response | None:
-    """Let a press of the director wait until the rides are made, or refuse it after WAITS_S.
+    """Let a POST of the director wait until the rides are made, or refuse it after WAITS_S.
 
-    Until then the making of the rides sets the clock.
+    Until then the thread that makes the rides sets the clock.
     """
     now: Progress = current_app.extensions[EXTENSION]
     if not (now.going_on and request.method == "POST" and request.path.startswith("/demo/")):

@@ -10,7 +10,7 @@ from typing import Final
 from ridedash.demo.lens.operations import object_in
 from ridedash.demo.lens.store import Call
 
-COPIED_HEADERS: Final = ("accept", "content-type")  # the other headers that may change the answer
+COPIED_HEADERS: Final = ("accept", "content-type")  # besides the headers with the two secrets
 WITHIN_S: Final = 10
 
 

@@ -16,7 +16,10 @@ LABEL: Final = 11.0  # distance between a horizontal arrow and its label above i
 
 
 class Grid(NamedTuple):
-    """The distances between boxes along the way and beside it, and whether the way goes down."""
+    """The distances between the centres of boxes, along the ride's path and across it.
+
+    `stands`: whether the path runs from top to bottom; else it runs from left to right.
+    """
 
     along: float
     beside: float
@@ -62,7 +65,7 @@ class Picture:
 
 
 def picture(way: Way, grid: Grid) -> Picture:
-    """The picture of a ride's way. The steps that the ride took are drawn on top."""
+    """The picture of a ride's path. The steps that the ride took are drawn on top."""
     beside = [place[1] for place in way.graph.places.values()]
     place_of = _placer(grid, min(beside), CREATE in way.graph.places)
     boxes = {s: _box(s, *place_of(place), way) for s, place in way.graph.places.items()}
@@ -76,7 +79,7 @@ def picture(way: Way, grid: Grid) -> Picture:
 def _placer(grid: Grid, least: float, starts: bool) -> Callable[[Place], tuple[float, float]]:
     """Returns a function from a place in the graph to the centre of its box.
 
-    Horizontally, the small box of create takes less of the line.
+    In a horizontal picture the box of create is narrower, so the boxes after it move to the left.
     """
 
     def middle(place: Place) -> tuple[float, float]:

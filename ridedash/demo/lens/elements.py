@@ -1,4 +1,4 @@
-"""The origin of each element of a ride's pages: fields of answers, or why it is our own.
+"""The origin of each element of a ride's pages: fields of the service's answers, or our own data.
 
 An element is named in its page by `data-slot`, `data-cell` or `data-from`; its surface is the page.
 Each element has exactly one row here, and each row has its element.
@@ -29,7 +29,8 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Element:
-    """One named element of a page. `how`: how its sources are used, or why it is our own."""
+    """One named element of a page. `how`: how its sources are used, or where our own data is from.
+    """
 
     surface: str
     name: str

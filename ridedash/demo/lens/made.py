@@ -58,7 +58,7 @@ FACTS: Final[dict[str, Text]] = {
 def made_of(calls: Sequence[Call], kind: Kind | None = None) -> dict[int, str]:
     """One or two sentences for each call, by its number; "" for an unknown operation.
 
-    `calls` are those of one ride, of this kind, with their bodies, the earliest first.
+    `calls` are all calls of one ride of this kind, with their bodies, the earliest first.
     """
     ride = RideState(kind or Kind.POINT_TO_POINT)
     found: dict[int, str] = {}

@@ -26,8 +26,8 @@ OPERATIONS: Final = {
 NUMBERS: Final = dict(OPERATIONS.values())
 RESULT_CHARS: Final = 80
 _TRIP: Final = ("pickup_lat", "pickup_lng", "drop_lat", "drop_lng")
-# members of an answer of track_ride that depend on the position of the cab; all begin with the same
-# letter, which makes the search for them fast
+# Members of an answer of track_ride that depend on the position of the cab. The pattern begins with
+# one fixed character, the quotation mark, which makes the search fast.
 _POSITION: Final = re.compile(
     rb'"(?:(?:driver_l(?:at|ng)|bearing|speed|accuracy)"\s*:\s*[^,}]*'
     rb'|(?:d(?:uration|istance)|eta)"\s*:\s*(?:\{[^{}]*\}|[^,{}]*))'
@@ -50,7 +50,7 @@ def name_of(path: str) -> str:
 
 
 def ids_of(query: str, sent: str, got: str) -> Ids:
-    """The ids in a query, a request body and an answer body (JSON); those of the answer win."""
+    """The ids in a query, a request body and an answer body (JSON); the answer's replace others."""
     params = {name: values[0] for name, values in parse_qs(query).items()}
     found = params | _texts(sent) | {k: v for k, v in _texts(got).items() if v}
     trip = ""

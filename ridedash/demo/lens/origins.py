@@ -70,9 +70,9 @@ def origins(sources: Origins, now: datetime, surface: str) -> dict[str, Any]:
 
 
 def resolved(pattern: str, body: Any, about: About) -> Iterator[tuple[str, Any]]:
-    """The fields at a pointer that may contain `*`, each with its own pointer; null fields too.
+    """The (pointer, value) of each field that matches `pattern`, a pointer that may contain `*`.
 
-    Of an array, the elements that are about this order: by `id` or `category`, and by `seats`.
+    A value may be null. Of an array, only the elements about this order count (`_is_about`).
     """
     yield from _walk(pattern.split("/")[1:], body, "", about)
 

@@ -39,11 +39,12 @@ MOST_EXPORTED: Final = 1_000  # calls in one file of a ride at most
 @bp.get("/calls.json")
 @needs(MANAGE)
 def calls() -> Response:
-    """The latest calls that have changed since turn `after`, of one order or of all.
+    """The latest calls, of one order or of all.
 
-    Parameters: `order`; `errors`, for failed calls only; `after`; `limit`, MOST_LISTED unless
-    given. Returns {"turn", "dropped", "calls": [{number, at, operation, status, ms, result, order,
-    why, same, failed}]}. For a call that belongs to no ride, `why` says who made it.
+    Parameters: `order`; `errors`, for failed calls only; `after`, the `turn` of an earlier answer,
+    for calls that have changed since; `limit`, MOST_LISTED unless given. Returns {"turn",
+    "dropped", "calls": [{number, at, operation, status, ms, result, order, why, same, failed}]}.
+    For a call that belongs to no ride, `why` says who made it.
     """
     order = whole_number(request.args.get("order", ""), 1, MOST_NUMBER)
     after = whole_number(request.args.get("after", ""), 0, MOST_NUMBER) or 0

@@ -1,4 +1,4 @@
-"""Records the calls to the service in a demo; loaded in no other mode, and without any page.
+"""Records the calls to the service; loaded in demo mode only. It works in processes without pages.
 
 Recording never delays a call and never makes it fail: the thread that made the call puts a
 reference into a bounded queue, and all else happens in one thread of this process, which lives as
@@ -24,7 +24,7 @@ from ridedash.rides.runtime import Clock
 from ridedash.services import Services
 
 MOST_WAITING: Final = 2_000
-BATCH_S: Final = 0.2  # calls of this time are written together
+BATCH_S: Final = 0.2  # calls that come within this time are written together
 # after this time without calls the thread ends; the next call starts another one
 QUIET_S: Final = 3.0
 RESTS_S: Final = 5.0  # pause after a failure
@@ -161,7 +161,8 @@ class Recorder:
     def _ends(self) -> bool:
         """Let the next call start another thread. False if a call has come meanwhile."""
         with self._lock:
-            # set before the queue is read: either a caller sees it, or this thread sees the call
+            # set before the queue is read: either a caller sees 0 and starts a thread, or this
+            # thread sees the call
             self._in_process = 0
             if self._queue:
                 self._in_process = os.getpid()

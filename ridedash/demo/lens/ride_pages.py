@@ -1,4 +1,4 @@
-"""/demo/lens/rides/<order>: the way of a ride through the documented states, for the drawer."""
+"""/demo/lens/rides/<order>: a ride's path through the documented states, for the lens's drawer."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -41,7 +41,7 @@ class StepRow:
 def states(order_id: int) -> str:
     """The states of the ride's kind as a graph, with this ride's own steps; also as a table.
 
-    A request with the header `X-Part: drawer` gets only this part.
+    A request with the header `X-Part: drawer` gets only the part of the page for the drawer.
     """
     page, s = own_order(order_id), services()
     facts = RideFacts(page, s.clock(), s.time(), locale())

@@ -1,7 +1,7 @@
 """Takes secrets out of requests and answers before they are stored. Pure.
 
-JSON stays JSON, its numbers as they are written and its members in their order, so that each field
-can be shown. The values of members with a secret's name are removed. All other texts lose what
+JSON stays JSON: numbers keep their spelling and members their order, so that each field can be
+shown. The values of members with a secret's name are removed. All other texts lose what
 observability/redaction.py recognises by its shape. A body that is not JSON is treated as text.
 """
 
@@ -27,8 +27,8 @@ _PHONE_NAME: Final = re.compile(r"phone|mobile|driver_number|contact_number", re
 _APP_TOKEN: Final = "x-app-token"  # noqa: S105 - the name of a header
 # the member of `otp` that holds words for people, not a code
 _FOR_PEOPLE: Final = frozenset({"text"})
-# longest text, in characters, whose judgement is cached: names and the texts that most rides have
-# in common are short
+# the longest name and the longest text, in characters, whose result is cached: names, and texts
+# that most rides have in common, are short
 _LONGEST_NAME: Final = 64
 _LONGEST_TEXT: Final = 2_000
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)

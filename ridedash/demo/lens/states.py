@@ -1,4 +1,4 @@
-"""The states of a booking as a graph for each kind, and the way of one ride through it. Pure.
+"""The states of a booking as a graph for each kind, and the path of one ride through it. Pure.
 
 The edges are those of docs/service-interface.md, States and transitions: the order of the statuses
 in its first table, and the transitions below that table. Further steps of real rides, from
@@ -33,13 +33,13 @@ from ridedash.wire import (
 CREATE: Final = "create"  # the start of each graph: the answer of create, before any status
 STRAY_COLUMN: Final = 2.5  # the column of the first status that the kind's graph does not contain
 
-# distance along the line from create to COMPLETED, and distance beside it
+# distance along the line from create to COMPLETED, and distance from this line
 Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A step from one status to another; `by` is the operation that leads along it."""
+    """A step from one status to another; `by` is the operation that causes it, "" without one."""
 
     start: str
     end: str
@@ -49,7 +49,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """The statuses of a kind, where they stand, and the steps between them."""
+    """The statuses of a kind, their places in the picture, and the steps between them."""
 
     places: Mapping[str, Place]
     edges: tuple[Edge, ...]
@@ -173,7 +173,7 @@ GRAPHS: Final[Mapping[Kind, Graph]] = {
 
 
 def way_of(page: OrderPage) -> Way:
-    """The way of an order's ride so far. Steps that the graph lacks are added to it."""
+    """The path of an order's ride so far. Steps that the graph lacks are added to it."""
     kind = kind_of(page.order.category)
     taken = tuple(_taken(page))
     present = page.ride.status if page.ride else None

@@ -68,7 +68,7 @@ def do(run: Run, action: Action) -> dict[str, Any]:
 
 
 def _book(run: Run, action: Book) -> dict[str, Any]:
-    """Order the ride. The form token is the run's, so repeating this makes no second order."""
+    """Order the ride. The form token is the run's, so a repetition makes no second order."""
     s, at = services(), here(action.account)
     wanted = BookingRequest(
         property_id=at.property_id,

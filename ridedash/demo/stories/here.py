@@ -18,7 +18,7 @@ from ridedash.views.web.current_user import current_staff
 
 # searches for a place; together they take less time than interpreter.TAKES allows an action
 SEARCHES: Final = 3
-SILENT: Final = 500  # from this HTTP status up a request has failed; below it, it was refused
+SILENT: Final = 500  # an error status from here up means: no answer; a lower one is a refusal
 
 
 class NotYet(Exception):
@@ -67,7 +67,8 @@ def place_named(name: str, near: LatLng) -> LatLng:
 
 
 def _found(name: str, near: LatLng) -> list[Place]:
-    """The places that a search finds; it is repeated, for a sandbox's first search loads them."""
+    """The places that a search finds. A sandbox's first search loads them and may fail: repeat it.
+    """
     for _ in range(SEARCHES):
         with contextlib.suppress(PlacesUnavailableError):
             return services().geocoder.search(name, near)

@@ -1,4 +1,4 @@
-"""The interpreter of stories: each request of the page that plays a story takes it further.
+"""The interpreter of stories: each request of the page that plays a story advances it.
 
 The interpreter has no thread. The clock of the service is held while the presenter speaks. A step
 may wait until something is seen on the pages. Meanwhile the clock leaps, or runs, to the next phase
@@ -31,13 +31,13 @@ from ridedash.views.web.formatting import zone
 REHEARSED: Final = range(1, 4)  # the seeds with which tests have played every story to its end
 SEEDS: Final = range(1, 1_000_001)
 HELD: Final = 0  # a speed: the clock stands still; a request with this speed makes it leap
-# the greatest speed while a step waits for an outage or its end: an outage lasts for wall time
+# the greatest speed while a step waits for an outage or its end: outages last for wall-clock time
 REAL_TIME: Final = 1
 # the longest time that an action may take; after it, its process is assumed dead
 TAKES: Final = timedelta(seconds=20)
-# how long a step may wait after the last turn of the clock
+# how long a step may wait after its action, or after the last change of the clock if that is later
 PATIENCE: Final = timedelta(seconds=150)
-# how many times a booking is repeated if it was not sent in time, e.g. as the computer slept
+# how many times a booking is repeated if it was not sent in time, e.g. because the computer slept
 LATE_TRIES: Final = 2
 TRIES: Final = 5  # attempts to leave a step while other requests change the run
 
@@ -78,7 +78,7 @@ def start(story: Story, seed: int) -> Run:
 
 
 def advance(moment: Moment, speed: int) -> Moment:
-    """Continue a run: do the action of its step, check what it waits for, or leap towards that.
+    """Continue a run: do the action of its step, check the step's condition, or move the clock.
 
     Raises NotDone when the sandbox does not answer: nothing has changed then.
     """
@@ -125,7 +125,7 @@ def drop(moment: Moment) -> Moment:
 def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
     """Leave the present step, and set the run to `phase`; hold the clock if the step let it run.
 
-    Repeated when a page that plays the story changes the run at the same time.
+    Tries again when a page that plays the story changes the run at the same time.
     """
     for _ in range(TRIES):
         run = moment.run
@@ -167,7 +167,7 @@ def _do(moment: Moment, step: Step) -> Moment:
 def _after_death(moment: Moment, step: Step) -> Moment:
     """Go on after a process died in the middle of an action.
 
-    An order is made once, however often it is repeated; other actions are taken as done.
+    A booking is done again, which makes no second order; other actions are assumed to be done.
     """
     if step.do is None or isinstance(step.do, Book | KioskBook):
         return _change_run(moment, Phase.TODO)
@@ -180,7 +180,7 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
     clock = control().clock()
     moment = replace(moment, run=run)
     if not _knows(clock):
-        follow()  # the clock was turned, and this process has not read it yet
+        follow()  # the clock has changed, and this process has not read it yet
         return moment
     if clock.stops and clock.speed == speed:
         return moment  # the clock runs, and the sandbox holds it at the next phase of the ride
@@ -224,13 +224,16 @@ def _booked_again(moment: Moment, step: Step) -> Moment | None:
 
 
 def _knows(clock: ClockNow) -> bool:
-    """Whether this process has read the last turn of the clock."""
+    """Whether this process has read the last change of the clock."""
     turns = services().time().turns
     return bool(turns) and turns[-1].wall == clock.turned_at
 
 
 def _may_go_on(moment: Moment) -> bool:
-    """Whether the next step may be taken: an action, a turn or a fault waits until all is shown."""
+    """Whether the next step may be taken.
+
+    An action on a ride, a change of the clock, a fault and the end wait until all rides are shown.
+    """
     after = moment.run.step + 1
     following = moment.story.steps[after : after + 1]
     matters = not following or isinstance(following[0].do, Act | Clock | Fault)
@@ -257,11 +260,11 @@ def _outage_metrics(run: Run, step: Step) -> dict[str, Any]:
 
 
 def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
-    """Leap or run to the ride's next phase, once pages show the result of the last turn."""
+    """Set the clock to the ride's next phase, or let it run there at `speed`."""
     run = moment.run
     if not (ride.booking_id or ride.txn_id):
         return moment
-    # if two windows show the story, only one of them turns the clock
+    # if two windows show the story, only one of them changes the clock
     claimed = runs().update(run, Phase.WAITING, run.phase_at)
     if claimed is None:
         return latest(moment)

@@ -1,4 +1,4 @@
-"""What a guest in a story does at the kiosk, by the functions of the kiosk's pages."""
+"""Does what a guest in a story does at the kiosk, by the functions of the kiosk's pages."""
 
 import hashlib
 from typing import Any, Final
@@ -106,7 +106,7 @@ def fields_to_look(run: Run, action: KioskLook) -> dict[str, Any]:
 def look_alone(run: Run, action: KioskLook) -> dict[str, Any]:
     """Type the ride's number and a PIN at the kiosk; the right one opens it. Raises NotPlayed.
 
-    Not repeated if it was just typed at the kiosk of the stage.
+    A wrong PIN and a look at the start code are not repeated if the stage's kiosk has done them.
     """
     s, kiosk_id = services(), _kiosk(run.property_id)
     order_id = _order(run, action)
@@ -196,7 +196,7 @@ def _show_code(session: Session, kiosk_id: int, order_id: int) -> None:
 
 
 def _link(kiosk_id: int, order_id: int, secret: str) -> dict[str, str]:
-    """The link that the kiosk shows as a QR code; always the same. Empty once it has expired."""
+    """The link that the kiosk shows as a QR code, the same each time; {} once the ride is over."""
     s = services()
     token = token_of(s.settings.secret_key, secret)
     try:

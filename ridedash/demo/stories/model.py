@@ -1,7 +1,7 @@
-"""The parts of a story. It is data only, which the interpreter and a test play.
+"""The parts of a story. A story is only data; the interpreter and a test play it.
 
-A step is one moment of the story: a line to say, one action (such as Book or Press), and
-what must be seen before the story goes on. Rides are named within a story.
+A step is one moment of the story: a line to say, one action (such as Book or Act), and what must be
+seen before the story goes on. The name of a ride is unique in its story.
 """
 
 from dataclasses import dataclass
@@ -160,7 +160,7 @@ class Happened:
 
 @dataclass(frozen=True)
 class Answering:
-    """The service answers: every live ride was polled just now. If false, it does not answer."""
+    """Every live ride was polled a moment ago; with `answers` false: one of them was not."""
 
     answers: bool
 
@@ -230,14 +230,15 @@ class Refused:
 
 @dataclass(frozen=True)
 class NotOffered:
-    """A check at the end: the service offered no car for this trip."""
+    """A check at the end: the service offered no car for the trip of the Ask with this name."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Dearer:
-    """A check at the end: the second price of the trip was higher, and the desk said so."""
+    """A check at the end: of two Asks, by name, the later price was higher, and the desk said so.
+    """
 
     before: str
     after: str
@@ -262,7 +263,7 @@ class Fresh:
 
 @dataclass(frozen=True)
 class Noted:
-    """A check at the end: an action has noted this."""
+    """A check at the end: an action has added this name to the "noted" names of the run."""
 
     name: str
     words: Text

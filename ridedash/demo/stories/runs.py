@@ -56,7 +56,7 @@ OVER: Final = frozenset({Phase.FAILED, Phase.ENDED, Phase.DROPPED})
 
 @dataclass(frozen=True)
 class Run:
-    """A story that was begun, and where it stands.
+    """A story that was begun, and its progress.
 
     `values`, stored as JSON: "orders" (the order of each ride), "why" (the reason why a story
     failed) and what else its actions have to store.
@@ -95,7 +95,7 @@ class Run:
 
 
 class Runs:
-    """The runs of an installation. Raises sqlite3.Error."""
+    """The runs of an installation. All methods but `present` and `latest` raise sqlite3.Error."""
 
     def __init__(self, folder: Path) -> None:
         self._file = SmallFile(folder / FILE, VERSION, TABLES)
@@ -182,7 +182,7 @@ class Runs:
     def ask(self, run: Run, now: datetime) -> Run:
         """Record that a page follows a run.
 
-        A time in which no page followed it does not count: `phase_at` is moved forward by it.
+        A pause of more than ALONE_S does not count as waiting: `phase_at` is later by its length.
         """
         before = run.asked_at or now
         alone = max(0.0, (now - before).total_seconds())
@@ -191,7 +191,7 @@ class Runs:
         with self._write() as database:
             database.execute(
                 "UPDATE runs SET asked_at = ?, phase_at = phase_at + ?, kept = ?"
-                " WHERE id = ? AND version = ? AND asked_at = ?",  # once for each pause
+                " WHERE id = ? AND version = ? AND asked_at = ?",  # so a pause is counted once
                 (
                     *(now.timestamp(), rested, json.dumps(values)),
                     *(run.id, run.version, before.timestamp()),

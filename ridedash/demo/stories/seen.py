@@ -85,9 +85,9 @@ def ride_behind(run: Run, wanted: Seen) -> Ride | None:
 
 
 def all_shown(property_id: int) -> bool:
-    """Whether every ride under way was polled since the service's clock was turned last.
+    """Whether every ride under way was polled since the last change of the service's clock.
 
-    Otherwise the next turn could skip a status, and the story would depend on the order of the
+    Otherwise the next change could skip a status, and the story would depend on the order of the
     polls.
     """
     turned_at = services().time().turned_at

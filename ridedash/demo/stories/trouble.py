@@ -1,4 +1,4 @@
-"""Stories of trouble with the ride company: a lost answer, and an outage."""
+"""Stories of failures of the ride company: a lost answer, and an outage."""
 
 from datetime import time
 from typing import Final
@@ -25,7 +25,7 @@ from ridedash.wire import CALL_DRIVER, COMPLETED
 from ridedash.wording import lazy
 
 OUTAGE_S: Final = 60.0
-# calls in the outage: one or two for each ride, then those of the breaker, less and less often
+# calls in the outage: one or two for each ride, then the circuit breaker's probes, which get rarer
 MOST_CALLS: Final = 20
 FRESH_WITHIN_S: Final = 45
 GUESTS: Final = (  # six rides that are under way when the ride company goes down

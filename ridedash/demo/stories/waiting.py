@@ -88,7 +88,7 @@ def _over(s: Session, run: Run, name: str, wanted: Seen) -> str:
 
 
 def _end_of(s: Session, run: Run, name: str, order: Order, wanted: Seen) -> str:
-    """The words for the end of an order or its ride, when nothing else can follow."""
+    """How an order or its ride has ended, in words; "" while the condition can still be met."""
     state = OrderState(order.state)
     if isinstance(wanted, Settled):
         if state in WITHOUT_RIDE and state not in wanted.states:
@@ -177,7 +177,7 @@ def _outage(run: Run) -> str:
     if left <= 0:
         fresh, rides = fresh_rides(run.property_id)
         return _("It is up again: %(n)d of %(all)d rides are fresh.", n=fresh, all=rides)
-    if time.held:  # its clock stands, but an outage ends at a wall time
+    if time.held:  # the service's clock stands still, but an outage ends at a wall-clock time
         text = _("It is down for %(n)d s more.", n=left)
     else:
         until = time.shown(datetime.fromtimestamp(ends, UTC))

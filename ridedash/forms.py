@@ -61,7 +61,8 @@ def check_ahead(at: datetime, now: datetime, latest: timedelta = LATEST) -> None
 
 
 def new_form_token() -> str:
-    """A token for one rendered form: one order for each (docs/booking-protocol.md 1.3, T0)."""
+    """A token for one rendered form, which can place one order (docs/booking-protocol.md 1.3, T0).
+    """
     return secrets.token_urlsafe(24)
 
 
@@ -353,7 +354,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.flight_number = field.data
 
     def validate_departs(self, field: Field) -> None:
-        """Parse the departure of that flight into `departs_at`; the field keeps its text."""
+        """Parse the flight's departure time into `departs_at`; the field keeps its text."""
         if not self.for_flight.data or not field.data:
             return
         try:
@@ -381,7 +382,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     validate_pickup_time = validate_pickup_words
 
     def choose_time(self, words: str) -> None:
-        """Set the pickup to a time in words, for later."""
+        """Choose "later" and a pickup time in words; a time chosen in `pickup_time` is cleared."""
         self.when.data = "later"
         self.pickup_words.data = words[:LONGEST]
         self.pickup_time.data = ""
@@ -411,7 +412,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         """Parse day and time of the way back into the instant `back_at`."""
         if not self.back.data:
             return
-        # " " means no time: with "" the words would be read, which the way back does not have
+        # The way back has no time in words. A missing time is passed as " ", which is refused as no
+        # time; with "" the empty words would be read.
         texts = PickupTexts("", self.back_date.data or "", self.back_time.data or " ")
         now = self.now or datetime.now(UTC)
         try:

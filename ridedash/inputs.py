@@ -35,8 +35,9 @@ def row_id(text: str) -> int | None:
 
 
 def row_ids(text: str) -> tuple[int, ...]:
-    """The ids of database rows in a list such as 12,15; what is no id is left out, and so is what
-    comes after a hundred.
+    """The ids of database rows in a list such as 12,15, at most a hundred.
+
+    Entries that are no ids, and all after the hundredth entry, are left out.
 
     >>> row_ids("12,15,y,0")
     (12, 15)
@@ -75,7 +76,7 @@ def time_of_day(text: str) -> time | None:
 def utc_instant(text: str) -> datetime | None:
     """An instant of UTC such as 2026-03-05T05:10:00.25, without a zone; None for anything else.
 
-    A day alone is its midnight.
+    A day without a time means its midnight.
     """
     day, _t, _rest = text.partition("T")
     if calendar_day(day) is None:
@@ -111,8 +112,8 @@ def network_of(address: str) -> str:
     """The network for which a client's tries are counted; the address itself if that is unclear.
 
     One subscriber of IPv6 has 2**64 addresses or more, all of one /64 network: counted one by one,
-    no one would ever meet a limit. Neighbours on one link share theirs, so link-local addresses
-    stay separate.
+    no one would ever meet a limit. All neighbours on a link share its link-local network, so
+    link-local addresses are counted one by one.
 
     >>> network_of("203.0.113.9"), network_of("2001:db8:1:2:3::4"), network_of("::ffff:203.0.113.9")
     ('203.0.113.9', '2001:db8:1:2::/64', '203.0.113.9')

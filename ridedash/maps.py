@@ -161,7 +161,7 @@ def _frame(
     root = frame.get_root()
     root.render()
     script = root.script.render().replace("</", "<\\/")
-    # turned into globals, so that map.js finds them by name
+    # the variables become globals, so that map.js finds them by name
     script = _VARIABLE.sub(r"window.\1 =", script)
     script = re.sub(r"\s*\n\s*", "\n", script)
     if by_night := tiles_by_night(tiles_url):

@@ -1,8 +1,8 @@
 """Reads a PNG file into pixels, within bounds; nothing else of the file is used.
 
 Chunks, their checksums, the size of the inflated data and each filter are checked before a pixel is
-made, so that a small file can't fill the memory. Read: every colour type and depth of the PNG
-specification, interlaced or not. Of an animation the first picture is read.
+made, so that a small file can't fill the memory. Every colour type and depth of the PNG
+specification is read, interlaced or not. Of an animation the first picture is read.
 """
 
 import struct

@@ -18,7 +18,8 @@ SMALLEST: Final = 48  # pixels of the longer side
 def shown_png(pixels: Pixels) -> tuple[bytes, int, int]:
     """A PNG of at most SHOWN_BYTES that shows these pixels, and its width and height.
 
-    Only a picture of noise has to be made smaller than WIDE × HIGH for that.
+    At WIDE × HIGH nearly every picture fits into SHOWN_BYTES. One of noise is made smaller still,
+    until it fits or its longer side is at most SMALLEST.
     """
     height, width = pixels.shape[:2]
     scale = min(1.0, WIDE / width, HIGH / height)
@@ -33,7 +34,7 @@ def shown_png(pixels: Pixels) -> tuple[bytes, int, int]:
 def write_png(pixels: Pixels) -> bytes:
     """A PNG of three chunks: IHDR, IDAT, IEND.
 
-    Without an alpha channel if all pixels are opaque.
+    It has no alpha channel if all pixels are opaque.
     """
     opaque = bool((pixels[..., 3] == 255).all())
     samples = pixels[..., :3] if opaque else pixels
@@ -44,13 +45,13 @@ def write_png(pixels: Pixels) -> bytes:
 
 
 def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
-    """Each new pixel is the mean of the area that it stands for, weighted by its alpha."""
+    """Each new pixel is the mean of the old pixels in its area, weighted by their alpha."""
     if pixels.shape[:2] == (height, width):
         return np.where(pixels[..., 3:] == 0, np.uint8(0), pixels)
     alpha = _means(pixels[..., 3] / 255.0, width, height)
     made = np.zeros((height, width, 4), np.uint8)
     made[..., 3] = np.rint(alpha * 255)
-    seen = made[..., 3] > 0  # elsewhere the sums leave a trace of alpha, too small to divide by
+    seen = made[..., 3] > 0  # elsewhere alpha is 0, or too small to divide by
     for channel in range(3):
         shown = _means(pixels[..., channel] * (pixels[..., 3] / 255.0), width, height)
         made[..., channel] = np.rint(np.divide(shown, alpha, where=seen, out=np.zeros_like(shown)))
@@ -62,7 +63,10 @@ def _means(values: Any, width: int, height: int) -> npt.NDArray[np.float64]:
 
 
 def _along_rows(values: Any, count: int) -> npt.NDArray[np.float64]:
-    """Reduces the rows of an array to `count` means of rows, counting parts of rows."""
+    """Averages the rows of an array in `count` bands of equal height.
+
+    A row that is in two bands counts in each by its share.
+    """
     rows = len(values)
     total = np.zeros((rows + 1, *values.shape[1:]))
     np.cumsum(values, axis=0, out=total[1:])
@@ -74,7 +78,11 @@ def _along_rows(values: Any, count: int) -> npt.NDArray[np.float64]:
 
 
 def _filtered(lines: Pixels, step: int) -> bytes:
-    """Each line with the filter (none, left or up) that makes its bytes the smallest."""
+    """Each line with its PNG filter type: None, Sub or Up.
+
+    The chosen filter is the one whose bytes, read as signed numbers, have the smallest sum of
+    absolute values.
+    """
     left, up = np.zeros_like(lines), np.zeros_like(lines)
     left[:, step:] = lines[:, :-step]
     up[1:] = lines[:-1]

@@ -50,8 +50,8 @@ NO_NAME: Final = re.compile(r"[^\w-]")
 VALUE: Final = re.compile(r"[\w\s#.,%()+\-'\"]*")
 NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,199}")
 REFERENCE: Final = re.compile(r"url\(\s*['\"]?#([A-Za-z_][\w.-]*)['\"]?\s*\)", re.ASCII)
-# A pattern is tried only where a part begins: otherwise a long text without rules, or with open
-# comments, takes quadratic time.
+# RULE is tried only where a rule begins, and COMMENT takes an open comment to its end: otherwise a
+# long text without rules, or with open comments, would take quadratic time.
 RULE: Final = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
 COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 SELECTOR: Final = re.compile(r"([.#]?)([A-Za-z_][\w-]*)", re.ASCII)

@@ -48,7 +48,7 @@ def reason(error: BaseException) -> str:
     """The type of an error with the message of the system or the database driver, in one line.
 
     It contains no SQL statement and no values: of an SQLAlchemy error only the driver's error is
-    used.
+    used, or the text of a TimeoutError of its pool.
     """
     current: BaseException | None = error
     for _ in range(4):

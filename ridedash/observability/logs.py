@@ -14,8 +14,8 @@ from typing import Any, Final
 from ridedash.observability.exceptions import Failure, failures
 from ridedash.observability.redaction import REMOVED, Redactor
 
-# above DEBUG or INFO, because below these levels the libraries log addresses, and statements with
-# values
+# the least level of each library's log lines: below it, libraries log addresses, and SQL statements
+# with values
 QUIET: Final = {
     "httpx": logging.WARNING,
     "httpcore": logging.WARNING,
@@ -26,7 +26,7 @@ QUIET: Final = {
     "waitress.queue": logging.ERROR,  # it warns whenever a request has to wait, which is normal
 }
 LIMITER: Final = "flask-limiter"
-IN_OUR_WORDS: Final = {  # its own messages name neither Redis nor our setting
+IN_OUR_WORDS: Final = {  # Flask-Limiter's own messages name neither Redis nor our setting
     "Rate limit storage unreachable - falling back to in-memory storage": (
         "the Redis of RIDEDASH_REDIS_URL can't be reached: until it is, each process counts its "
         "limits for itself"
@@ -42,7 +42,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
 class LineFormatter(logging.Formatter):
-    """Formats a record without secrets: as a line of JSON, or a line of text and one per frame.
+    """Formats a record without secrets: as one line of JSON, or as text with a line per frame.
 
     `process` is web, server (server_logs.py) or the name of a command.
     """

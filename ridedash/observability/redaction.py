@@ -54,7 +54,7 @@ _SECRETS: Final = (
     (_IN_ADDRESS, rf"\1{REMOVED}@"),
     (_PHONE, r"\1••••\2"),
 )
-# a text with none of these contains no shape above; most texts are sorted out by this one search
+# a text without any of these contains no shape of _SECRETS: most texts need only this one search
 _HINT: Final = re.compile(
     r"token|secret|passw|authori|otp|start[_ -]?code|phone|driver_number|cookie|sid=|bearer|@|\+",
     re.IGNORECASE,

@@ -1,4 +1,4 @@
-"""`ridedash keys rotate`: re-encrypts, with the first key, secrets that have an older one.
+"""`ridedash keys rotate`: re-encrypts secrets that are not encrypted with the first key.
 
 See docs/security.md 7.
 """
@@ -51,7 +51,10 @@ def rotate(db: Database, vault: TokenVault, clock: Clock) -> Rotated:
 
 
 def _batches(db: Database, table: Any, key: Any, column: str) -> Iterator[list[tuple[Any, str]]]:
-    """All rows that have the secret, by ascending key."""
+    """All rows that have the secret, in batches of (primary key, encrypted secret).
+
+    The batches are in ascending order of the primary key.
+    """
     field, last = getattr(table, column), None
     while True:
         query = select(key, field).where(field.is_not(None)).order_by(key).limit(BATCH)

@@ -116,7 +116,8 @@ def can_send(s: Session, now: datetime) -> bool:
 
 
 def alarms(s: Session, now: datetime) -> Alarms:
-    """What workers that are alive report as wrong: each alarm since the first of them."""
+    """The alarms of all workers that are alive: the earliest times, the largest clock difference.
+    """
     return Alarms(*s.execute(_ALARMS.where(*_alive(now))).one())
 
 

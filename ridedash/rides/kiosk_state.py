@@ -1,6 +1,6 @@
 """Whether a kiosk may take orders now: its opening hours, and problems of the system.
 
-So a guest is told before the first question, not after six screens.
+It is checked before the first question, so that no guest is refused after six screens.
 """
 
 from datetime import datetime, timedelta
@@ -37,7 +37,7 @@ def current_problem(s: Session, now: datetime) -> Problem:
 def is_open(kiosk: Kiosk, local: datetime) -> bool:
     """Whether a kiosk is open at this time of its property.
 
-    A span whose end is earlier than its start ends after midnight, and belongs to the day of its
+    A span whose end is not later than its start ends on the next day, and belongs to the day of its
     start.
     """
     return not kiosk.hours or _within(kiosk.hours, local)
@@ -52,7 +52,9 @@ def takes_orders(kiosk: Kiosk, now: datetime, tz: ZoneInfo) -> bool:
 
 
 def _within(hours: dict[str, Any], local: datetime) -> bool:
-    """Times are compared as text, which works because all have the form "06:00".
+    """Whether a local time is within these hours.
+
+    Times are compared as text, which works because all have the form "06:00".
 
     >>> [_within({"mon": [["06:00", "23:00"]]}, datetime(2026, 11, 23, h)) for h in (5, 6, 23)]
     [False, True, False]

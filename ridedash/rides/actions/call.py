@@ -54,9 +54,9 @@ class ActionResult:
     """The result of an action.
 
     `outcome` is one of: done, refused (code, header and text are the service's own words),
-    unconfirmed (sent without a clear answer: the worker reads the result back), not_sent (it is
-    proved that nothing reached the service), armed, not_now (the state of the ride does not allow
-    it; nothing was sent).
+    unconfirmed (sent without a clear answer: the worker reads the result back), not_sent (the
+    service has certainly not done it), armed (stored, to be sent once the shared ride has its
+    booking), not_now (the state of the ride does not allow it; nothing was sent).
     """
 
     outcome: str
@@ -75,8 +75,8 @@ class Caller:
     def due(self, limit: int) -> Sequence[int]:
         """Actions that the worker shall call now, the longest due first.
 
-        They are armed cancels that were released, and actions that got no clear answer. Empty while
-        calls are throttled.
+        They are armed cancels whose booking now exists, and actions that got no clear answer. Empty
+        while no call may start.
         """
         if self.runtime.client.traffic.wait_s(Priority.WRITE) > 0:
             return ()
@@ -93,8 +93,8 @@ class Caller:
     def again(self, action_id: int) -> bool:
         """Call a due action.
 
-        False when another worker has claimed it, when it must wait for the budget of retries, or
-        when staff have changed the drop again since: the older change would win.
+        False if another worker has claimed it, if feedback must wait because the budget of retries
+        is used up, or if staff have changed the drop since: this call could undo the newer change.
         """
         now = self.runtime.clock()
         if self._postponed(action_id, now):
@@ -110,8 +110,8 @@ class Caller:
             .values(state="calling", called_at=now, calls=Action.calls + 1, next_try_at=None)
         )
         with self.runtime.db.write() as s:
-            # locked first: a newer change of the drop is stored before this, or sees that this one
-            # is under way
+            # The order is locked first. So a newer change of the drop is stored either before this
+            # claim, which then fails, or after it, and finds this change under way.
             s.scalars(select(Order).where(Order.id == _order_of(action_id))).first()
             if s.connection().execute(claim).rowcount != 1:
                 return False
@@ -135,9 +135,9 @@ class Caller:
         return result
 
     def _postponed(self, action_id: int, now: datetime) -> bool:
-        """Postpone feedback while the budget of retries is used up.
+        """Postpone repeated feedback while the budget of retries is used up.
 
-        Stopping a ride is always repeated.
+        Returns whether it was postponed: a cancel, an abort or a new drop never is.
         """
         with self.runtime.db.read() as s:
             action = s.get(Action, action_id)
@@ -216,7 +216,7 @@ def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
         # the previous call may have taken effect
         action.state, action.calls = "unconfirmed", action.calls - 1
     elif action.payload.get("armed") and result.outcome == "not_sent" and result.code != RECONNECT:
-        # the member of staff who armed it may not be there any more to repeat it
+        # the member of staff who armed the cancel may have left, and can't repeat it
         action.state, action.calls, action.next_try_at = "armed", 0, now + ARMED_WAIT
     elif action.state == "calling":
         action.state = result.outcome

@@ -135,7 +135,7 @@ def _refusal(s: Session, order: Order, name: str, now: datetime) -> str | None:
     before = s.scalars(same).all()
     if any(a.state == "calling" and a.called_at and now - a.called_at < BUSY_LASTS for a in before):
         return BUSY
-    # also while the call of a process that died is not yet counted as unanswered
+    # a call of a process that died stays "calling" for a while: it may have been answered
     if name == "feedback" and any(a.state in {"done", "unconfirmed", "calling"} for a in before):
         return ALREADY_GIVEN
     ride = s.scalars(select(Ride).where(Ride.order_id == order.id)).first()

@@ -1,7 +1,8 @@
-"""Decisions after a restore: ordering a held ride, taking up a lost order, accepting the restore.
+"""Decisions after a restore: ordering held rides, restoring lost orders, accepting the restore.
 
-See docs/booking-protocol.md 1.7. Staff of the property decide about single rides; the operator of
-the program accepts or declares a restore.
+A lost order is one that a sent journal names and the restored database lacks
+(docs/booking-protocol.md 1.7). Staff of the property decide about single rides; the operator of the
+program accepts or declares a restore.
 """
 
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ class Accepted:
 
     restored_to: datetime | None
     released: int  # rides that will be ordered when they are due, or when their guest starts them
-    lost: int  # orders that staff have not taken up yet
+    lost: int  # lost orders that staff have not dealt with yet
 
 
 def release(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
@@ -61,7 +62,7 @@ def release(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
 
 
 def ordered_already(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """Set a held ride, ordered before the restore, to UNKNOWN, so that its number can be typed.
+    """Set a held ride to UNKNOWN, because it was ordered already; staff then type its booking id.
 
     False when it is not held any more.
     """
@@ -103,14 +104,17 @@ def declare(db: Database, clock: Clock, to: datetime) -> int:
 def compare(db: Database, clock: Clock, journal: SentJournal) -> None:
     """Compare the database with the journals of this machine, as a worker does at its start."""
     watch = RestoreWatch(db, clock, journal)
-    for _ in range(2):  # again, if the first comparison notices a restore
+    for _ in range(2):  # a restore that the first comparison notices requires a second one
         with db.write() as s:
             watch.raise_watermark(s)
         watch.look()
 
 
 class CannotTakeUp(Exception):
-    """A lost order can't be taken up: `why` is `gone` or `account`."""
+    """No order can be made of a lost one.
+
+    `why` is `gone` (unknown, or closed already) or `account` (the property has no account for it).
+    """
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -119,7 +123,7 @@ class CannotTakeUp(Exception):
 
 @dataclass(frozen=True)
 class TakeUp:
-    """The take-up of a lost order: who does it, and the name of its guest, "" if unknown."""
+    """A request to restore the lost order with this reference; `guest_name` is "" if unknown."""
 
     property_id: int
     staff_id: int
@@ -128,9 +132,10 @@ class TakeUp:
 
 
 def take_up(runtime: Runtime, wanted: TakeUp) -> int:
-    """Make an order from a lost one, marked as recovered, with the trip that the service reports.
+    """Make an order of a lost one, marked as recovered, with the trip that the service reports.
 
-    Returns its id. The journal does not contain the guest. Raises CannotTakeUp.
+    Returns its id. The guest comes from `wanted`: the journal does not contain them. Raises
+    CannotTakeUp.
     """
     with runtime.db.read() as s:
         lost = restores.lost_order(s, wanted.property_id, wanted.reference)
@@ -200,7 +205,10 @@ def _tracked(runtime: Runtime, lost: LostOrder, account_id: int) -> Snapshot | N
 
 
 def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot | None) -> int:
-    """The order with its guest and offer: first UNKNOWN, then as its outcome proves."""
+    """Store the order with guest and offer: as UNKNOWN, then settled if its outcome is journalled.
+
+    Returns its id.
+    """
     now, who = runtime.clock(), by_staff(wanted.staff_id)
     with runtime.db.write() as s:
         lost = restores.lost_order(s, wanted.property_id, wanted.reference, lock=True)

@@ -114,7 +114,7 @@ class JournalFile:
         self._slots = max(size // SLOT, slots)
 
     def ready(self) -> bool:
-        """Whether a record could be written now. A failed write is followed by a trial write."""
+        """Whether a record could be written now. After a failed write, it tries a write first."""
         with self._lock:
             if not self._free or not is_in_place(self._fd, self.path):
                 return False

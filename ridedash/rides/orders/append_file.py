@@ -11,12 +11,13 @@ from typing import Final
 
 # how many zero bytes are written ahead of the lines, so that a new line needs no free disk space
 PREPARED: Final = 128 * 1024
-RESERVE: Final = 32 * 1024  # with fewer prepared bytes than this, nothing is sent
+# with fewer prepared bytes than this, `ready` prepares more; if that fails, nothing is sent
+RESERVE: Final = 32 * 1024
 BLOCK: Final = 64 * 1024  # bytes read at once while searching for the last line
 
 
 class AppendFile:
-    """A file of lines with zeros prepared behind them. Several threads share one sync.
+    """A file of lines with zeros prepared after them. Several threads share one sync.
 
     Raises OSError when it can't be opened, or its zeros can't be written.
     """

@@ -1,9 +1,9 @@
-"""Orders planned rides when they are due: gets a new price and makes them READY to be sent.
+"""Orders planned rides when they are due: requests a new price and makes them READY to be sent.
 
 See docs/booking-protocol.md 1.3 and 1.6. An order stays SCHEDULED until the service has answered
 with a price. A failed attempt is repeated until ten minutes after the pickup time; the first one
 raises an attention item. An order becomes READY once, and after that no send is repeated
-automatically. The 30 s of I7 count from `ready_at`.
+automatically. The 30 s of the protocol's invariant I7 count from `ready_at`.
 """
 
 import logging
@@ -60,7 +60,8 @@ LEASE: Final = timedelta(seconds=60)  # longer than the requests of one attempt 
 LATE: Final = timedelta(seconds=60)
 SHORT_WAIT_S: Final = 5.0  # a wait as short as this still leaves the sender enough time
 ORDERED_LATE: Final = "ordered_late"  # a timeline event; its detail is minutes
-# why a planned ride can't be ordered yet; also rides/codes.py and the service's own codes
+# reasons why a planned ride can't be ordered yet; others are in rides/codes.py, or are the
+# service's own codes
 CAR_GONE: Final = "PLAN_CAR_GONE"  # the category is not offered at the pickup now
 NO_PRICE: Final = "PLAN_NO_PRICE"  # a fixed price is needed and the service gave none
 GUARD_BUSY: Final = "PLAN_GUARD_BUSY"  # the guest has an open ride from that pickup
@@ -108,7 +109,7 @@ class Promoter:
     def due(self, limit: int) -> Sequence[int]:
         """Planned orders that may be tried now, the longest due first."""
         now = self.runtime.clock()
-        # workers that can read the account's token come first, at each attempt
+        # workers that can decrypt the account's token come first, at each attempt
         since = func.coalesce(Order.lease_until, Order.due_at)
         foreign = self.runtime.tokens.foreign(Order.account_id)
         ours = or_(since <= now - ELSEWHERE, ~foreign)
@@ -305,7 +306,7 @@ def _window_end(order: Order) -> datetime:
 def _was_fixed(s: Session, order: Order, offer: Offer) -> bool:
     """Whether the price was fixed at the press.
 
-    A way back without a price takes that of the way there.
+    For a way back that had no price, the price of the way there counts.
     """
     if offer.fare_id is not None or order.back_of is None or offer.price_text != "":
         return offer.fare_id is not None

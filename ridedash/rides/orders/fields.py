@@ -75,7 +75,7 @@ class TextControl:
     pattern: str = ""
     mismatch: str = ""  # the message for a text that does not match the pattern
     multiline: bool = False
-    of_door: bool = False  # it stands on a door: see `text.plain_code`
+    of_door: bool = False  # whether such a text stands on doors: see `text.plain_code`
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class BookingRequest:
             refill=frozenset({Refill.AGAIN, Refill.CHANGE}),
         ),
     )
-    departs_at: datetime | None = field(  # when that flight departs
+    departs_at: datetime | None = field(  # when the flight departs
         default=None,
         metadata=_field("departs", parsed="departs_at", column="departs_at", change="flight"),
     )

@@ -24,8 +24,8 @@ PHONE_DIGITS: Final = 7  # a second cell with this many digits is a phone number
 LIST_NUMBER: Final = re.compile(
     r"""[^\w+;,\t-]*(\d{1,3})(?:[.)]+(?!\d)|(?=[\s;,"]|$))[^\S\t]*"?[^\S\t]*[\t;,]?"""
 )
-# a room as most doors have it, with letters and digits of any script; the form recognises the same
-# rooms (static/js/booking/guests.js)
+# a room number as on most doors, with letters and digits of any writing system; the form recognises
+# the same room numbers (static/js/booking/guests.js)
 ROOM: Final = re.compile(r"[^\W\d_]?-?\d{1,5}[^\W\d_]?")
 
 

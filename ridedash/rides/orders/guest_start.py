@@ -45,7 +45,7 @@ from ridedash.wire import Kind
 SHORTEST: Final = timedelta(minutes=10)
 LONGEST: Final = timedelta(hours=24)
 MOST_MINOR: Final = 2**31 - 1  # the largest value of the ceiling's column
-# why a press ordered nothing; also rides/codes.py and the codes of planned rides (due.py)
+# reasons why a press ordered nothing; others are in rides/codes.py and due.py
 ABOVE: Final = "START_ABOVE"  # the current price is above the ceiling
 METERED: Final = "START_METERED"  # the price was fixed and is now metered
 HELD: Final = "START_HELD"  # the database was restored: staff decide
@@ -100,7 +100,7 @@ def start(runtime: Runtime, order_id: int, actor: Actor) -> bool:
 
 
 def may_start(order: Order, now: datetime) -> bool:
-    """Whether a press could start this order now, as far as we know."""
+    """Whether a press could start this order now, as far as the row shows."""
     waits = order.state == OrderState.WAITING and order.held_at is None
     return waits and order.guest_until is not None and now < order.guest_until
 
@@ -245,9 +245,10 @@ def _product(runtime: Runtime, order: Order, offer: Offer, usual: str | None) ->
 
 
 def _make_ready(runtime: Runtime, order_id: int, product: Product, actor: Actor) -> bool:
-    """WAITING to READY in one commit, with a new offer, a new frozen body, the guard and the actor.
+    """WAITING to READY in one commit, with a new offer and a new frozen body.
 
-    False when another press, a withdrawal or the end of the time came first.
+    It also stores the duplicate-booking guard and the actor. False when another press, a withdrawal
+    or the end of the time came first.
     """
     now, priced = runtime.clock(), requests.offered(product)
     with runtime.db.write() as s:

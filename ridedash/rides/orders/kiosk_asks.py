@@ -1,9 +1,9 @@
 """Approvals: a booking at a kiosk waits until the desk approves it and says who pays, or declines.
 
-The kiosk waits for three minutes. After an ask that no one answered, kiosks with the rule APPROVAL
-are closed for ten minutes: the next guest is told so at once instead of waiting. Name and phone are
-stored encrypted, and only while they are needed. The order is made from the approval: later
-requests of the kiosk can't change it (docs/booking-protocol.md 1.9).
+The kiosk waits for three minutes. After a request that no one answered, kiosks with the rule
+APPROVAL are closed for ten minutes, and say so at once to the next guest. Name and phone are stored
+encrypted, and only while they are needed. The order is made from the approval: later requests of
+the kiosk can't change it (docs/booking-protocol.md 1.9).
 """
 
 import json
@@ -23,9 +23,10 @@ from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, WhoPays
 from ridedash.store.models.orders import Offer
 
 LASTS: Final = timedelta(seconds=180)  # a guest who stands at the kiosk waits no longer
-AWAY_FOR: Final = timedelta(minutes=10)  # after an ask that no one answered
-USED_WITHIN: Final = timedelta(seconds=180)  # after the answer: an old approval orders nothing
-# reasons that the desk can give, which guests read (wording/kiosk.py), and our own
+AWAY_FOR: Final = timedelta(minutes=10)  # kiosks are closed after a request that no one answered
+USED_WITHIN: Final = timedelta(seconds=180)  # an approval can be used after the desk's answer
+# why there is no approval, as guests read it (wording/kiosk.py): REASONS are given by the desk, the
+# others by the program
 REASONS: Final = ("full", "ask", "not_guest")
 PRICE: Final = "price"  # the price rose after the approval
 LEFT: Final = "left"  # the guest has left
@@ -43,7 +44,7 @@ class GuestRequest:
 
 @dataclass(frozen=True)
 class NewAsk:
-    """A kiosk's request to the desk; `token` is that of the order to be made."""
+    """A kiosk's request to the desk; `token` is the form token of the order to be made."""
 
     kiosk_id: int
     property_id: int
@@ -67,7 +68,7 @@ class AskAnswer:
 
 @dataclass(frozen=True)
 class WaitingAsk:
-    """An approval that is waiting, as the desk sees it."""
+    """A request for an approval that waits for the desk's answer, as the desk sees it."""
 
     id: int
     kiosk_id: int
@@ -85,8 +86,8 @@ class WaitingAsk:
 class AskNow:
     """An approval as it is now.
 
-    `offer_id` is the offer that may be ordered, `request` the guest's. `posted` is the offer
-    that was shown when the desk got the request.
+    `offer_id` is the offer that may be ordered; `request` is None when it is deleted or can't be
+    decrypted. `posted` is the offer that was shown when the desk got the request.
     """
 
     id: int
@@ -251,9 +252,9 @@ def reprice(s: Session, ask_id: int, offer_id: int, *, same: bool, now: datetime
 
 
 def desk_is_away(s: Session, property_id: int, now: datetime) -> bool:
-    """Whether the last guest who waited to the end got no answer from the desk, a short time ago.
+    """Whether the desk left the latest request, of the last ten minutes, without an answer.
 
-    A guest who left earlier does not count.
+    Requests whose guest still waits, or has left before the end, do not count.
     """
     waited = or_(KioskAsk.answered_by.is_not(None), KioskAsk.asked_at <= now - LASTS)
     left = and_(KioskAsk.reason.is_not(None), KioskAsk.answered_by.is_(None))
@@ -276,9 +277,9 @@ def waits_in_vain(s: Session, kiosk: Kiosk, now: datetime) -> bool:
 
 
 def end_asks(s: Session, kiosk_id: int, visit_id: str, now: datetime) -> None:
-    """End the approvals of a visit that led to no order, because the guest went away.
+    """End the approvals of a visit that led to no order, with the reason LEFT.
 
-    A guest who waited to the end did not go away; there the desk did not answer.
+    If the guest waited to the end, there is no reason: the desk did not answer.
     """
     query = select(KioskAsk).where(
         KioskAsk.kiosk_id == kiosk_id,

@@ -23,7 +23,7 @@ from ridedash.store.models.kiosks import KioskCode
 
 DIGITS: Final = 6
 LASTS: Final = timedelta(minutes=10)
-WRONG_CODES: Final = 5  # wrong codes at one kiosk in ten minutes
+WRONG_CODES: Final = 5  # wrong codes at one kiosk in ten minutes, at most
 ATTEMPTS: Final = 20  # attempts to find digits that no open code of the property has
 _CODE: Final = re.compile(rf"[0-9]{{{DIGITS}}}")
 
@@ -93,7 +93,7 @@ def open_code(s: Session, key: str, property_id: int, typed: str, now: datetime)
 def use_up(s: Session, code: OpenCode, kiosk_id: int, now: datetime) -> bool:
     """Use up a code, in the transaction of its order.
 
-    False when another order has used it already.
+    False when it was used already, has expired, or does not allow the same as `code`.
     """
     row = s.get(KioskCode, code.id, with_for_update=True, populate_existing=True)
     if row is None or row.used_at is not None or row.expires_at <= now:

@@ -1,8 +1,8 @@
 """Handles Book at a kiosk: makes an order like any other, or says why there is none.
 
-It is step T1 of docs/booking-protocol.md 1.3 with the parts of a kiosk in the same commit (1.9
-there): the rule and the limits, a desk code or an approval that is used up, an unverified guest,
-the ticket, and the visit. Who pays follows from the rule, the code and the approval, which are read
+It is step T1 of docs/booking-protocol.md 1.3, and in the same commit what a kiosk adds (1.9 there):
+the rule and the limits, a desk code or an approval that is used up, an unverified guest, the
+ticket, and the visit. Who pays follows from the rule, the code and the approval, which are read
 from the database, never from the form.
 """
 
@@ -109,7 +109,7 @@ def book(runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> Placed:
 
 
 class _KioskHooks:
-    """The parts of a kiosk in the commit of its order."""
+    """What a kiosk adds to the commit of its order."""
 
     def __init__(self, runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> None:
         self.key, self.press, self.tz = key, press, tz
@@ -124,7 +124,7 @@ class _KioskHooks:
             self.grant = self._granted(s, kiosk, runtime.clock())
 
     def before(self, s: Session, offer: Offer, now: datetime) -> None:
-        """Read again, locked, all that was read before. Raises KioskRefused."""
+        """Check the kiosk, the offer and the grant again, with locked rows. Raises KioskRefused."""
         press = self.press
         kiosk = s.get(Kiosk, press.kiosk_id, with_for_update=True, populate_existing=True)
         if kiosk is None or not _in_order(kiosk, press.property_id):

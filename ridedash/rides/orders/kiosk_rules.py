@@ -1,8 +1,8 @@
 """What a kiosk may order, and who pays: the property's rule, limits, and protection from misuse.
 
-No staff stand at a kiosk. So a guest pays the driver unless staff have said otherwise, by a desk
-code or an approval, and a person who books for fun soon meets a limit (docs/booking-protocol.md
-1.9).
+At most kiosks no staff are present. So a guest pays the driver unless staff have said otherwise, by
+a desk code or an approval, and a person who books for fun soon meets a limit
+(docs/booking-protocol.md 1.9).
 """
 
 import re
@@ -37,8 +37,8 @@ LONGEST_NAME: Final = 20  # characters of a first name or a room number
 # categories that kiosks don't offer: their price is agreed on with the driver, or they leave the
 # city
 _NOT_HERE: Final = re.compile(r"rent|hour|package|out_?station|intercity", re.IGNORECASE)
-# the order had the event of a passenger aboard; an auto's bill does not count: it comes after the
-# ride
+# whether the timeline of an order has IN_PROGRESS: a passenger was aboard. INVOICE is no such sign:
+# an auto has it after the ride
 _BEGAN: Final = (
     select(TimelineEvent.id)
     .where(TimelineEvent.order_id == Order.id, TimelineEvent.name == wire.IN_PROGRESS)
@@ -92,7 +92,7 @@ class Guesswork:
 
 
 def who_is(typed: str) -> Guesswork | None:
-    """A typed first name or room number; None for nothing, or more than 20 letters.
+    """A typed first name or room number; None without letters and digits, or above 20 characters.
 
     A text with a digit is a room; digits of other scripts become ASCII digits.
 
@@ -147,7 +147,7 @@ def account_at(s: Session, kiosk: Kiosk) -> Account | None:
 def check_limits(s: Session, kiosk: Kiosk, guest: Guesswork, now: datetime) -> None:
     """Raises KioskRefused at a limit of this kiosk.
 
-    Locks its row, so that parallel presses count.
+    The kiosk's row must be locked, so that parallel presses are counted.
     """
     mine = and_(Order.kiosk_id == kiosk.id, Order.property_id == kiosk.property_id)
     lately = select(func.count(Order.id)).where(mine, Order.created_at > now - HOUR)
@@ -166,7 +166,10 @@ def check_limits(s: Session, kiosk: Kiosk, guest: Guesswork, now: datetime) -> N
 
 
 def note_refused(s: Session, kiosk: Kiosk, why: Why, now: datetime) -> None:
-    """Tell the desk why a kiosk refused: an audit entry, and an item at its newest ride."""
+    """Write an audit entry that a kiosk refused, and why.
+
+    At one of LIMITS, its newest ride gets an attention item.
+    """
     facts: dict[str, Any] = {"property_id": kiosk.property_id}
     subject = f"kiosks:{kiosk.id}"
     audit.record(s, by_kiosk(kiosk.id), "kiosk.refused", subject, str(why), now, **facts)
@@ -185,8 +188,9 @@ def note_refused(s: Session, kiosk: Kiosk, why: Why, now: datetime) -> None:
 def watch_ended(s: Session, kiosk: Kiosk, now: datetime) -> bool:
     """Let a kiosk ask for desk codes after two rides in an hour that ended before they began.
 
-    This lasts 60 minutes, and the desk gets an item that names both rides. Returns whether it began
-    now. A search that found no driver does not count, because no one cancelled. Needs a locked row.
+    This lasts 60 minutes, and the desk gets an attention item that names both rides. Returns
+    whether it began now. A search that found no driver does not count, because no one cancelled.
+    The kiosk's row must be locked.
     """
     if kiosk.code_until is not None and now < kiosk.code_until:
         return False

@@ -116,8 +116,7 @@ def can_send(s: Session, now: datetime) -> bool:
 
 
 def alarms(s: Session, now: datetime) -> Alarms:
-    """The alarms of all workers that are alive: the earliest times, the largest clock difference.
-    """
+    """The alarms of all live workers together: earliest times, largest clock difference."""
     return Alarms(*s.execute(_ALARMS.where(*_alive(now))).one())
 
 

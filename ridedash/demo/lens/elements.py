@@ -29,7 +29,9 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Element:
-    """One named element of a page. `how`: how its sources are used, or where our own data is from.
+    """One named element of a page.
+
+    `how`: how its sources are used, or, without sources, where our own data comes from.
     """
 
     surface: str

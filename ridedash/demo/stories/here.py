@@ -67,7 +67,9 @@ def place_named(name: str, near: LatLng) -> LatLng:
 
 
 def _found(name: str, near: LatLng) -> list[Place]:
-    """The places that a search finds. A sandbox's first search loads them and may fail: repeat it.
+    """The places that a search finds.
+
+    The search is repeated, because the first one of a sandbox loads the places and may fail.
     """
     for _ in range(SEARCHES):
         with contextlib.suppress(PlacesUnavailableError):

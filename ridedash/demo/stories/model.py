@@ -237,7 +237,9 @@ class NotOffered:
 
 @dataclass(frozen=True)
 class Dearer:
-    """A check at the end: of two Asks, by name, the later price was higher, and the desk said so.
+    """A check at the end: the second price was higher, and the desk said so.
+
+    `before` and `after` are the names of the two Asks.
     """
 
     before: str

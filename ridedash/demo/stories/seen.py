@@ -72,7 +72,7 @@ def is_seen(run: Run, wanted: Seen) -> bool:
 
 
 def ride_behind(run: Run, wanted: Seen) -> Ride | None:
-    """The ride whose next phase may fulfil the condition."""
+    """The ride whose next phase may meet the condition; None if no ride's can."""
     with services().db.read() as s:
         match wanted:
             case Reached() | Stands() | Happened():

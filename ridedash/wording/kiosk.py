@@ -134,7 +134,7 @@ _TYPED: Final = {
     "hospitals": lazy_pgettext("typed place", "hospital|clinic|doctor|emergency"),
     "sights": lazy_pgettext("typed place", "sight|museum|park|garden|square|monument|gallery"),
 }
-MOST_SHORT: Final = 4  # letters; a word of so few has to be whole, as many names begin with it
+MOST_SHORT: Final = 4  # letters; so short a word must be a whole word: many names begin with one
 # the words of these codes are about accounts and keys, which don't concern people in a lobby
 _HOUSE: Final = frozenset(
     map(
@@ -179,11 +179,11 @@ def typed_kind(typed: str) -> str:
 
 
 def _is_named(word: str, name: str) -> bool:
-    """Whether a normalised text is the beginning of a word, or has the word in it.
+    """Whether `name` is the beginning of `word`, or contains it; both are normalised.
 
-    A word in ASCII has to begin a word of the text, and a short one has to be a whole word of it:
-    "bus" is not in "Bushwick". Any other word may be anywhere in the text, because some scripts
-    have no spaces, and an Arabic article is written together with its word.
+    A word in ASCII must begin a word of the name, and a short one must be a whole word of it: "bus"
+    is not in "Bushwick". Any other word may be anywhere in the name, because some languages are
+    written without spaces, and an Arabic article is written together with its word.
     """
     if word.startswith(name):
         return True
@@ -194,7 +194,7 @@ def _is_named(word: str, name: str) -> bool:
 
 
 def declined_words(reason: str) -> Said:
-    """Why the desk declined, or did not answer; `reason` as in rides/orders/kiosk_asks.py."""
+    """Why the desk declined; `reason` is one of REASONS in rides/orders/kiosk_asks.py."""
     if reason in ("full", "not_guest"):
         return kiosk_words(f"declined_{reason}")
     return kiosk_words("declined")
@@ -214,7 +214,10 @@ def refused_words(code: str | None) -> Said:
 
 
 def cancel_words(fee: str = "", free_until: str = "", *, free: bool = False) -> str:
-    """The cost of cancelling, shown before it is done. `fee` and `free_until` are words or ""."""
+    """The cost of cancelling, shown before the guest cancels.
+
+    `fee` and `free_until` are an amount and a time, as texts to show; "" if unknown.
+    """
     if free:
         return str(_FREE)
     if fee and free_until:

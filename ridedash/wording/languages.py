@@ -53,6 +53,6 @@ def with_catalogues() -> Iterator[Language]:
 
 
 def formats_of(code: str) -> str:
-    """The locale that writes dates and amounts for a language; an unknown one stands for itself."""
+    """The locale that writes dates and amounts for a language; an unknown code stays."""
     row = LANGUAGES.get(code)
     return (row.formats if row else "") or code

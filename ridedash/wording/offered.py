@@ -1,4 +1,4 @@
-"""Which languages are translated far enough to be offered, and how far people have read them.
+"""Which languages are translated far enough to be offered, and how much native readers have read.
 
 The header of each compiled catalogue has these shares (docs/languages.md 4):
 
@@ -27,7 +27,11 @@ _FIGURE: Final = re.compile(r"(guests|staff|critical|reviewed)=([0-9]{1,6})/([0-
 
 
 class Level(StrEnum):
-    """How much of a language native readers have read: almost all, critical texts, or nothing."""
+    """How much of a language native readers have read.
+
+    REVIEWED: all critical texts, and almost all other texts of guests. CHECKED: all critical texts.
+    MACHINE: not even those.
+    """
 
     REVIEWED = "reviewed"
     CHECKED = "checked"
@@ -67,7 +71,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Offered:
-    """The shares of each language whose compiled catalogue is there, in the order of the table.
+    """The shares of each language that has a compiled catalogue, in the order of LANGUAGES.
 
     `critical`: the English texts about money, safety and a second booking.
     """
@@ -86,14 +90,15 @@ class Offered:
         return tuple(code for code, found in self.figures.items() if found.for_staff)
 
     def level(self, code: str) -> Level:
-        """How much of a language native readers have read. English is the original: all of it."""
+        """How much of a language native readers have read. English is the original: REVIEWED."""
         found = self.figures.get(code)
         return found.level if found else Level.REVIEWED
 
     def unread(self, read: Collection[str]) -> dict[str, frozenset[str]]:
-        """By language code, the critical texts whose translation no native reader has read.
+        """By language code, all critical texts of each language in which not all of them are read.
 
-        `read`: the codes of the languages that a native reader has read for the property.
+        `read`: the codes of languages that a native reader has read for the property: they have
+        no unread texts.
         """
         critical = frozenset(self.critical)
         codes = (code for code in self.figures if code not in read)
@@ -101,7 +106,7 @@ class Offered:
 
 
 def read(folders: Iterable[str | Path], texts: Path) -> Offered:
-    """The shares of the compiled catalogues in these folders; the first folder with one counts.
+    """The shares of the compiled catalogues; a language's first one in these folders is used.
 
     A language whose catalogue can't be read, or has no shares, is not offered. `texts` is the
     folder of critical.txt.
@@ -124,7 +129,7 @@ def _critical(path: Path) -> tuple[str, ...]:
 
 
 def _figures(path: str) -> Figures:
-    """The shares of a compiled catalogue, cached until it is written again."""
+    """The shares of a compiled catalogue, cached until the file changes."""
     try:
         return _read_figures(path, Path(path).stat().st_mtime_ns)
     except OSError as error:
@@ -144,7 +149,7 @@ def _read_figures(path: str, _written_ns: int) -> Figures:
 
 
 def figures_of(header: str) -> Figures:
-    """The shares in a header X-Figures; the share of no texts, 0 of 0, is 0.
+    """The shares in a header X-Figures; a share of no texts (0/0) is 0.
 
     >>> figures_of("guests=520/520 staff=1/2 critical=0/0 reviewed=0/520").staff
     Fraction(1, 2)

@@ -93,7 +93,7 @@ _ROWS: Final = (
     Sentence("kiosk_name", Where.KIOSK, "Our staff use it to find you.", longest=80),
     Sentence("kiosk_coming", Where.KIOSK, "Somebody is coming to you.", longest=80),
     Sentence("kiosk_desk_helps", Where.KIOSK, "Our desk can help.", longest=80),
-    # the service states no seats: only the property knows how many people fit in
+    # the service does not send numbers of seats: only the property knows how many people fit in
     Sentence("kiosk_size_auto", Where.KIOSK, "", _("Who fits into an auto: “Up to 3”"), 24),
     Sentence("kiosk_size_bike", Where.KIOSK, "", _("Who fits onto a bike: “1, no bags”"), 24),
     Sentence("kiosk_size_hatch", Where.KIOSK, "", _("Who fits into a small car"), 24),
@@ -109,12 +109,12 @@ class Fault(StrEnum):
 
     LONG = "long"
     MISSING = "missing"  # a fact of our sentence is missing
-    UNKNOWN = "unknown"  # a fact of the own words does not exist
+    UNKNOWN = "unknown"  # the own words have a slot for a fact that our sentence lacks
     SIGN = "sign"  # a bracket, brace or percent sign, which has a meaning in the program
 
 
 class Wrong(NamedTuple):
-    """A fault, and where: the slot or the sign, "" for the length."""
+    """A fault; `what` is the slot or sign that is wrong, "" for a text that is too long."""
 
     fault: Fault
     what: str = ""
@@ -126,7 +126,7 @@ class Written(Protocol):
     language: str
     name: str  # the name of a Sentence
     text: str  # the property's own words
-    english: str  # our sentence at the time
+    english: str  # our English text when they were written
 
 
 def wrong_with(sentence: Sentence, text: str) -> Wrong | None:
@@ -163,14 +163,14 @@ def texts_of(written: Iterable[Written]) -> dict[str, dict[str, str]]:
 
 
 def as_translation(sentence: Sentence, text: str) -> str:
-    """Own words with their facts in the code's notation: some have "%(phone)s" for "{phone}"."""
+    """Own words with slots in the notation of our text, which may be "%(phone)s" for "{phone}"."""
     for name in _NAME.findall(sentence.text):
         text = text.replace(f"{{{name}}}", f"%({name})s")
     return text
 
 
 def filled(text: str, facts: Mapping[str, str]) -> str:
-    """A sentence with facts, for a preview; an unknown fact is shown as its slot."""
+    """A sentence with its facts, for a preview; the slot of an unknown fact stays."""
     return _SLOT.sub(lambda match: facts.get(match[1]) or match[0], text)
 
 

@@ -59,7 +59,7 @@ def lines_of(content: bytes, code: str) -> dict[str, Line]:
 
 
 def _line(message: Message) -> Line:
-    """A message as one line, cut just above the limit, so that a longer text is refused later."""
+    """A message as a Line; a long text is cut one character above the limit, so it is refused."""
     english, text = (each if isinstance(each, str) else "" for each in (message.id, message.string))
     sentence = SENTENCES.get(str(message.context))
     ours = "" if sentence is not None and not sentence.text else one_line(english, 300)

@@ -11,7 +11,7 @@ from ridedash.wire import Kind
 from ridedash.wording.say import Audience, Text, say
 from ridedash.wording.say import lazy as _
 
-NOT_KNOWN: Final = "not_known"  # for an order that was lost with its database and taken up again
+NOT_KNOWN: Final = "not_known"  # for an order that was recovered after a restore of the database
 # payment -> sentences for staff and for guests; the first one whose facts are known is used
 _PAYS: Final[dict[str, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
     wire.CASH: (
@@ -72,7 +72,10 @@ def payment_words(audience: Audience, payment: str | None, amount: str = "") -> 
 
 
 def price_told(kind: Kind, payment: str | None, amount: str) -> str:
-    """Where staff find the price of a completed ride; how it is paid if the service sent none."""
+    """For staff: where the price of a completed ride is.
+
+    Without an amount: how an auto is paid, or that the service sent no price.
+    """
     if amount:
         return str(_("The price stands on this page, line by line."))
     if kind is Kind.AUTO:

@@ -38,7 +38,7 @@ class Reader:
     """The facts about a reader; "" and () if unknown."""
 
     requested: str = ""  # the tag in the address
-    own: str = ""  # the person's own choice: in their settings; a guest's at the desk
+    own: str = ""  # the person's own choice: staff's in their settings, a guest's at the desk
     accepts: tuple[str, ...] = ()  # the tags that the browser prefers, the best first
     house: str = ""  # the property's default
 
@@ -64,7 +64,8 @@ def choose(surface: Surface, reader: Reader, offered: Collection[str]) -> str:
         if found:
             return found
         if tags == [reader.own] and reader.own and surface in GUESTS:
-            # the browser's list is not used: the desk was told that this guest's page is in English
+            # the desk was shown that this guest's page is in English, so the browser's list is not
+            # used
             return ENGLISH
     return ENGLISH
 
@@ -89,5 +90,5 @@ def negotiate(tags: Iterable[str], offered: Collection[str]) -> str:
 
 
 def of_poll(tag: str) -> str:
-    """The code of the language in a poll's address; English without a known one."""
+    """The code of the language in a poll's address; English for an unknown tag."""
     return TAGS.get(tag, ENGLISH)

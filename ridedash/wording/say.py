@@ -49,7 +49,10 @@ def gettext(text: str, **facts: object) -> str:
 
 
 def own_words(name: str) -> str:
-    """A property's own words where we have none, by wording.own.Sentence.name; "" without any."""
+    """A property's own words for a sentence without a text of ours; "" if it has none.
+
+    `name` is the sentence's name in wording.own.
+    """
     return _reading().own.get(name, "")
 
 
@@ -147,7 +150,8 @@ def speak_for(own: OwnTexts, unread: Mapping[str, Collection[str]]) -> None:
 def english_beneath(shown: str) -> str:
     """The English of critical sentences in a shown text whose translation no one has read.
 
-    Each is a sentence, in the order of the text. "" if there are none, and outside a request.
+    They are in the order of the text, each ending with a full stop or "?". "" if there are none,
+    and outside a request.
     """
     critical = critical_shown()
     found = [sentence for sentence in critical if sentence in str(shown)]
@@ -156,13 +160,13 @@ def english_beneath(shown: str) -> str:
 
 def critical_shown() -> dict[str, str]:
     """The critical sentences that this request has shown in a translation that no one has read,
-    each with its English as a sentence. {} outside a request.
+    each with its English. {} outside a request.
     """
     shown: Mapping[str, str] = g.get("english", {}) if has_request_context() else {}
     return {
         sentence: line if line.endswith((".", "?")) else f"{line}."
         for sentence, line in shown.items()
-        if not _SLOT.search(sentence)  # its facts are not filled in
+        if not _SLOT.search(sentence)  # else its facts are not filled in yet
     }
 
 
@@ -246,7 +250,7 @@ class Fact(str):
     english: str
 
     def __new__(cls, shown: str, english: str = "") -> "Fact":
-        """Without `english` it equals `shown`; a copy is made so, and gets its own afterwards."""
+        """Without `english`, `shown` is used. `copy` passes `shown` only, then sets `english`."""
         made = super().__new__(cls, shown)
         made.english = english or shown
         return made
@@ -339,7 +343,7 @@ def isolated(facts: Mapping[str, object]) -> Mapping[str, object]:
 def _isolate(fact: str, right_to_left: bool) -> str:
     """The fact, in isolates (U+2068, U+2069) if it has a character of the other direction.
 
-    In a right-to-left sentence that is any Latin letter or digit.
+    In a right-to-left sentence these are 0 to 9, and the letters of left-to-right scripts.
     """
     if fact.isascii() and not right_to_left:
         return fact

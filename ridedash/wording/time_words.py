@@ -65,7 +65,10 @@ def _with_english(locale: str, typed: tuple[tuple[str, str], ...]) -> TimeWords:
 
 
 def _forms(names: Any, number: int, on: Words = ()) -> Iterator[str]:
-    """A weekday or month of CLDR, short and in full, without full stops, alone and after `on`."""
+    """A weekday or month as in CLDR, short and in full, without full stops.
+
+    Each form is yielded alone, and after each word of `on`.
+    """
     forms = [
         names[context][width][number].rstrip(".॰")
         for width in ("abbreviated", "wide")

@@ -35,7 +35,7 @@ def why_not(
 
 
 def _clock(at: datetime, now: datetime, tz: ZoneInfo) -> str:
-    """Hours and minutes, and the day before them unless that is today."""
+    """The local time, with its date in front unless that is today."""
     here = at.astimezone(tz)
     if here.date() == now.astimezone(tz).date():
         return f"{here:%H:%M}"

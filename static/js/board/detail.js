@@ -136,7 +136,7 @@ export class Detail {
   }
 }
 
-/** A page of ours: {root: of its ride, or null; done: whether it reports success}. */
+/** Request a page; {root: the node of its ride, or null; done: whether it reports success}. */
 async function ridePage(address, options) {
   try {
     const answer = await fetch(address, {

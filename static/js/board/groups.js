@@ -7,7 +7,7 @@
 import { setText } from "../shared/slots.js";
 
 const POINTED = ":is(.row, .row-left, .call, .alert):hover";
-const MARK_MS = 8_000; // how long a mark stays if no one points at it
+const MARK_MS = 8_000; // how long a mark stays; longer while the user points at a row or card
 const MOVED_MS = 2_500; // how long a moved row is highlighted, as in board.css
 
 export class Groups {
@@ -25,7 +25,7 @@ export class Groups {
     this.room = 0; // px of space above all rows that keep them in place
   }
 
-  /** Whether the user points at a row or a card above them, or works in one. */
+  /** Whether the user points at a row or at a card above the rows, or works in a row. */
   get busy() {
     return this.#anchor() !== null;
   }
@@ -85,7 +85,7 @@ export class Groups {
     return this.#misplaced(rows);
   }
 
-  /** Remove old marks that no one points at, at an instant of performance.now(). */
+  /** Remove old marks, unless the user points at a row or card; `now` is a performance.now(). */
   tick(now) {
     if (!this.marks.size || this.body.querySelector(POINTED)) return;
     const anchor = this.#anchor();
@@ -177,7 +177,7 @@ export class Groups {
     this.body.style.paddingBlockStart = `${this.room}px`;
   }
 
-  /** Remove the extra space, and let the list take its own position. */
+  /** Remove the extra space, and scroll to the top a list that was only scrolled by #hold. */
   #end() {
     const scroller = this.#scroller();
     if (this.slid && scroller.scrollTop <= this.slid) scroller.scrollTop = 0;

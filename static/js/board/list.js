@@ -47,7 +47,8 @@ export class RideList {
 
   /**
    * Sort the rows into their groups. While the user points at or works in a row, a row moves only
-   * if its group is wrong; the order within the groups waits, and a button offers it.
+   * if its group is wrong; the order within the groups changes when the user leaves the rows, or
+   * presses a button that is offered.
    */
   arrange(now = false) {
     const order = this.rows.map((row) => `${row.group}${row.id}`).join();

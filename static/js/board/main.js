@@ -62,7 +62,7 @@ class Board {
     for (const link of document.querySelectorAll(".bar-unknown"))
       link.addEventListener("click", (event) => this.#lead(event, link.hash));
     document.addEventListener("ridedash:booked", () => this.#acted());
-    // a hidden page polls more rarely
+    // a hidden page polls more rarely: count the time without an answer from now on
     document.addEventListener("visibilitychange", () => (this.answeredAt = clocks()));
     wide.addEventListener("change", () => (wide.matches ? this.map?.resized() : this.shut(false)));
     setInterval(() => this.#tick(), TICK_MS);
@@ -256,7 +256,7 @@ class Board {
     ]);
   }
 
-  /** Update the parts above the rows: bands, cards, guests who call. */
+  /** Update the parts above the rows: bands, alerts, cards of guests who call. */
   #showBar(facts) {
     const key = JSON.stringify(facts);
     if (key === this.shownBar) return;

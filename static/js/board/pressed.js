@@ -17,7 +17,7 @@ const LOOKS = {
   refused: ["bad", "cancelled"],
 };
 const MOVES_MS = 200;
-const UNLISTED_MS = 20_000; // a full list does not show every planned ride
+const UNLISTED_MS = 20_000; // then the row disappears: a full list does not show every planned ride
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Pressed {
@@ -103,7 +103,7 @@ export class Pressed {
   }
 }
 
-/** Slide a row from a height on the page to its place, to show that it is what was pressed. */
+/** Slide a row from `from` (px in the window) to its place, to show that it is the pressed ride. */
 function slide(node, from) {
   if (still.matches) return;
   const by = from - node.getBoundingClientRect().top;

@@ -1,6 +1,6 @@
 /**
- * A short sound when a ride newly needs attention, for users who switched it on. The notes are
- * synthesised: there is no sound file.
+ * A short sound when a ride, an alert or a guest at a kiosk newly needs attention, for users who
+ * switched it on. The notes are synthesised: there is no sound file.
  */
 
 const NOTES = [
@@ -24,8 +24,8 @@ export class Chime {
   }
 
   /**
-   * Play the sound when `items`, the ids of all rides that need attention, has a new one. The first
-   * call only stores them.
+   * Play the sound when `items` has a new one. They are the names of all that needs attention:
+   * rides, alerts, guests at kiosks. The first call only stores them.
    */
   hear(items) {
     const fresh = this.known && items.some((item) => !this.known.has(item));

@@ -10,8 +10,8 @@ const SKELETON_MS = 300; // after this time a skeleton is shown
 const SLOW_MS = 4_000;
 const AGAIN_MS = 5_000; // wait after a request without an answer
 const RARELY_MS = 60_000; // the longest wait between two requests while no cars come
-// requests of the page's own in a row without cars; after them it asks only when it is pressed,
-// visible again or connected again
+// requests in a row that the page makes by itself without getting cars; after them it asks only
+// when the user presses, or when it is visible or connected again
 const TRIES = 30;
 const EARLY_MS = 500; // how much too early a timer may fire
 const CLEAR = 8; // px between the chosen card and the bar below it
@@ -29,8 +29,8 @@ export class Cars extends EventTarget {
     this.usual = ""; // the category of the guest's last ride
     // the category that the user chose; empty: the server's choice
     this.picked = box.dataset.category;
-    // when to ask again if there are no cars now but may be later: in so many ms, or 0 if no one
-    // knows when; else null
+    // the ms until cars are requested again, if there may be some later; 0 if the time is unknown,
+    // null if no later request would help
     this.again = asks(box);
     // during an outage: {offer}, the offer that was chosen in the list before, or ""; else null
     this.lost = null;
@@ -350,7 +350,7 @@ function sameTrip(one, other) {
   return String(mine) === String(its) && one?.account === other?.account;
 }
 
-/** When to ask again, as in `again`: the server's words about a lack of cars may say so. */
+/** When to ask again, as in `again`, from the server's message about a lack of cars. */
 function asks(part) {
   const line = part.querySelector("[data-asks]");
   return line && Number(line.dataset.asks) * 1_000;

@@ -12,7 +12,7 @@ const MOST = 6; // cars of one press
 const PAUSE_MS = 600; // a line that is still being typed is no error yet
 // line ends that the server recognises too: word processors use others than \n
 const LINE_ENDS = /\r\n|[\n\r\v\f\x85\u2028\u2029]/;
-// the number at the beginning of a line; the server leaves out the same (LIST_NUMBER)
+// the number at the beginning of a line; the server removes the same numbers (its LIST_NUMBER)
 const LIST_NUMBER =
   /^[^\p{L}\p{N}_+;,\t-]*(\d{1,3})(?:[.)]+(?!\d)|(?=[\s;,"]|$))[^\S\t]*"?[^\S\t]*[\t;,]?/u;
 
@@ -110,7 +110,7 @@ export class GuestList {
     return ok && guests === this.text.value ? body : null;
   }
 
-  /** Show how the server reads the list, and keep its words about the list that was pressed. */
+  /** Show how the server reads the list; its errors about the submitted list stay. */
   async #tellRead() {
     const body = await this.#ask();
     if (!body) return;
@@ -120,7 +120,7 @@ export class GuestList {
     this.show();
   }
 
-  /** Show what the server finds wrong, in place of what it said about the list of a press. */
+  /** Show the errors that the server finds, in place of those about the submitted list. */
   async #check() {
     const body = await this.#ask();
     if (!body) return;

@@ -65,7 +65,7 @@ async function looked(page, wanted) {
   return Boolean(await until(() => page()?.querySelector('[data-from="code"]')));
 }
 
-/** Show the start screen in a language; ends an earlier visit, and any trouble. */
+/** Show the start screen in a language; ends an earlier visit, or leaves an error screen. */
 async function begin(page, language) {
   const isReady = () => (isAt(page, "start") ? find(page, "bar-help") : find(page, "bar-over"));
   if (!(await until(isReady))) return false;
@@ -99,7 +99,7 @@ async function choose(page, kind, part, name) {
   return false;
 }
 
-/** Type a text; letters that the guest's script lacks are on another set of keys. */
+/** Type a text; Latin letters are on another set of keys if the guest's language has its own. */
 async function type(page, text) {
   await pause(SEEN_MS / 2);
   for (const letter of text.toLowerCase()) {

@@ -242,7 +242,7 @@ export class Screens {
     document.body.append(ring);
   }
 
-  /** Open or close the drawer of the desk's page, and do nothing if it is so already. */
+  /** Open or close the drawer of the desk's page; nothing happens if it is so already. */
   #turnLens(open) {
     this.page("desk")?.dispatchEvent(new CustomEvent("ridedash:lens", { detail: { open } }));
   }

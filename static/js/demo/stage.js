@@ -1,6 +1,6 @@
 /**
- * The stage: the director's bar works without leaving it, the phone follows the newest ride, and
- * the clock is shown as it is.
+ * The stage: sends the forms of the director's bar without leaving the page, lets the phone follow
+ * the newest ride, and keeps the shown clock up to date.
  */
 
 import { Poller } from "../shared/poller.js";
@@ -41,7 +41,7 @@ function showQr(code) {
 
 let lost = false; // whether the last poll brought no update of the stage
 
-/** Say why an answer with this status brings nothing; 0 for no answer. */
+/** Say why an answer with this status is no update of the stage; 0 for no answer. */
 function refuse(status) {
   const why = { 401: "sayOut", 403: "sayManager" }[status] ?? "sayAway";
   lost = true;
@@ -107,8 +107,8 @@ async function press(form, submitter) {
 }
 
 /**
- * While a story plays, the story turns the clock: Hold pauses the story, and a chosen speed becomes
- * the story's speed.
+ * While a story plays, the story controls the clock: Hold pauses the story, and a chosen speed
+ * becomes the story's speed. False if the press has to be sent to the server too.
  */
 function turned(value) {
   if (!story.leads) return false;

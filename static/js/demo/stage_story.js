@@ -16,7 +16,8 @@ const AFTER_HAND_S = 0.4;
 const BETWEEN_MS = 3_500; // time to read a sentence
 
 /**
- * The answer to a slow form: a Reset waits for the ride company, and for the rides of a new day.
+ * The answer to a form, without a time limit: beginning a story first deletes the demo's rides,
+ * which may have to wait for the ride company.
  */
 async function postForm(address, form) {
   try {
@@ -34,7 +35,7 @@ async function postForm(address, form) {
 
 export class StageStory {
   /**
-   * `say(words)` shows a sentence; `changed()` is called when the clock may have turned; `hold()`
+   * `say(words)` shows a sentence; `changed()` is called when the clock may have changed; `hold()`
    * holds the clock, and pauses the story; `denied(status)` is called if `isDenied(status)`.
    */
   constructor(root, screens, { say, changed, hold, denied }) {
@@ -93,7 +94,7 @@ export class StageStory {
     this.#show();
   }
 
-  /** Take one step to its end: the clock leaps to what must be seen. */
+  /** Take one step to its end; while it waits, the clock leaps. */
   async step() {
     this.pause();
     const from = await this.#currentRun(() => this.step());
@@ -220,9 +221,9 @@ export class StageStory {
     if (isOver(moment) || isTaken) this.pause();
   }
 
-  /** The screen that does the coming step by itself, once it is visible. */
+  /** For `take`: the screen that does the next step by itself, now visible; {} for none. */
   async #hands({ state, step, hand }) {
-    const screen = hand?.screen ?? hand; // a hand that is to act has more data
+    const screen = hand?.screen ?? hand; // {screen, do, …} if the hand is to act now
     if (!screen || state === "waiting") return {};
     if (this.done === step) return this.refused ? { [screen]: "1", refused: this.refused } : {};
     this.screens.show(screen);

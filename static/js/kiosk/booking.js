@@ -145,7 +145,7 @@ export class Booking {
         k.server.get("/kiosk/places.json", { q: "", tab: "", ...query, ...this.said }),
       );
     } catch {
-      if (round === this.round) k.pulse.beat(); // it shows whether our server can be reached
+      if (round === this.round) k.pulse.beat(); // the heartbeat shows if our server can be reached
     }
     if (round !== this.round || request !== this.asked || k.visit.screen !== "place") return;
     const { unfound } = k.visit;
@@ -316,7 +316,7 @@ export class Booking {
     this.#applyAnswer(answer ?? { state: k.visit.screen === "asking" ? "asking" : "sending" });
   }
 
-  /** A form that the server refuses books nothing; an earlier one may have. */
+  /** A form that the server refuses books nothing, but the same form sent before may have. */
   #refused() {
     const { k } = this;
     if (!this.sent) return void k.pulse.refused();
@@ -416,7 +416,7 @@ export class Booking {
       if (screen !== "ride" && screen !== "booked") return;
       try {
         const answer = await this.k.server.post("/kiosk/ride", { ...this.said, ...this.ticket });
-        // the ride was cancelled, or requested in another language
+        // meanwhile the ride was cancelled, or requested in another language
         if (request !== this.looked) return;
         if (answer.state === "ok") this.#applyView(answer);
       } catch {
@@ -446,7 +446,7 @@ export class Booking {
     const { k } = this;
     const answer = await this.#post("/kiosk/ride", { ...this.ticket, code: "1" });
     if (!answer?.code) return;
-    Object.assign(k.visit, { start: { code: answer.code }, page: 0 }); // it shows the code
+    Object.assign(k.visit, { start: { code: answer.code }, page: 0 }); // page 0 has the code
     k.draw();
     k.speak(spokenCode(k), true);
     clearTimeout(this.hiding); // the timer of an earlier press

@@ -93,7 +93,7 @@ export function sending(k) {
   return { question: k.t("booking"), facts: [working(usual)], look: "still" };
 }
 
-/** The desk is asked to approve; the bar counts down the three minutes. */
+/** The desk is asked to approve. */
 export function asking(k) {
   const line = working(k.t("asking_lead"));
   return { question: k.t("asking"), facts: [line], look: "still" };

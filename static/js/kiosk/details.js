@@ -117,7 +117,7 @@ class Form {
     this.#mark();
   }
 
-  /** The target of the keyboard: it writes into the visit, through the chosen field. */
+  /** What the keyboard writes into: the visit's text for the chosen field. */
   #target() {
     const { visit } = this.k;
     const { key, kind, most, masked } = this.fields[this.at];

@@ -18,7 +18,7 @@ const OF_WIDTH = 0.042;
 const OF_STACKED = 0.081; // the same for a plate above the words, with only the time beside it
 // height of a row, in heights of a plate
 const HEIGHT = { line: 1.7, stacked: 2.7, grand: 2.2, pressed: 2.75 };
-const LEAST = 4; // rows that are shown at least, on a screen that was not measured
+const LEAST = 4; // rows that are shown in any case, except with plates as wide as a row (grand)
 const root = document.querySelector("[data-door]");
 const portrait = matchMedia("(orientation: portrait)");
 const patterns = patternsOf(document.body);
@@ -30,7 +30,7 @@ class Door {
     this.nodes = new Map(); // by order: { item, cells }
     this.offset = Date.parse(root.dataset.serverNow) - Date.now();
     this.lastAnswerAt = Date.now();
-    this.missing = 0; // consecutive answers that this is not a display any more
+    this.missing = 0; // consecutive 404s: this is not a display any more
     this.clock = new Intl.DateTimeFormat("en-GB", {
       hour: "2-digit",
       minute: "2-digit",

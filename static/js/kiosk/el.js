@@ -14,7 +14,8 @@ const PIN = [
   ],
   ["k-map-mark", "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z"],
 ];
-// characters of the other direction: in a right-to-left sentence, any Latin letter or digit
+// characters of the other direction: in a right-to-left sentence, any digit, and any letter that is
+// not Arabic or Hebrew
 const AGAINST = {
   ltr: /[\p{sc=Arab}\p{sc=Hebr}]/u,
   rtl: /\p{Nd}|(?![\p{sc=Arab}\p{sc=Hebr}])\p{L}/u,
@@ -30,7 +31,8 @@ export function make(tag, className = "", ...children) {
 }
 
 /**
- * A node that shows a fact of the ride, with the name by which the lens of a demo finds its origin.
+ * Give a node the name of the fact that it shows. By this name the lens of a demo finds the fields
+ * of answers that the fact comes from.
  */
 export function from(name, node) {
   node.dataset.from = name;
@@ -58,7 +60,7 @@ export function beneath(english, tag = "p") {
   return node;
 }
 
-/** A line of a screen, with its English below if no one has read its translation. */
+/** Lines of a screen, each with its English below if no one has read its translation. */
 export function lines(k, ...texts) {
   return texts
     .filter(Boolean)
@@ -88,7 +90,7 @@ export function carPicture(drawing) {
 }
 
 /**
- * A control: touches, the five keys and screen readers all press it through touch.js. `name`
+ * A control: touches, an audio keypad and screen readers all press it through touch.js. `name`
  * identifies it after the screen was redrawn.
  */
 export function control(name, className, act, ...children) {

@@ -27,8 +27,8 @@ export class Frame {
   }
 
   /**
-   * Draw a screen: {question, facts, controls, look}; the node `shown` replaces a question that is
-   * a name. `anew`: whether the screen differs from the previous one.
+   * Draw a screen: {question, facts, controls, look}; a node `shown` is displayed in place of the
+   * text `question`. `anew`: whether the screen differs from the previous one.
    */
   draw(view, anew) {
     const press = anew ? null : document.activeElement?.dataset.press;
@@ -75,7 +75,7 @@ export class Frame {
     this.unplaced();
   }
 
-  /** The position of the arrows is only valid for one screen in one language. */
+  /** Remove the position among the controls ("2 of 5"): it is of an earlier screen or language. */
   unplaced() {
     this.place.textContent = "";
   }
@@ -153,7 +153,7 @@ export class Frame {
     const begins = k.visit.screen === "start";
     const parts = [
       begins ? null : this.#barButton("back", "back", () => k.back(), !k.visit.mayGoBack),
-      // Back can't undo a press of Book, and must not look as if it could
+      // while an order is sent, starting over could not undo it, and must not look as if it could
       begins
         ? null
         : this.#barButton("over", "again", () => k.end("left"), k.visit.screen === "sending"),

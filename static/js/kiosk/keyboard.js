@@ -15,19 +15,20 @@ const LATIN = {
 const ARABIC = ["ضصثقفغعهخح", "شسيبلاتنمك", "ئءؤرىةوزظط"];
 const ARABIC_LAST = "جدذأ";
 const ARABIC_RARE = /[ئءؤأ]/; // Arabic letters that are beside the digits on a narrow screen
-// combining marks are shown on a ring, so that they are visible alone
+// combining marks are drawn on a dotted circle (`shown`), so that they are visible on their own
 const HINDI = [
   ["कखगघचछजझटठ", "डढणतथदधनपफ", "बभमयरलवशषस"],
   ["ा ि ी ु ू े ै ो ौ ्".replaceAll(" ", ""), "अआइईउऊएऐओऔ", "ंँःृ़ङञळऋह"],
 ];
 const DIGITS = ["1234567890", "-'./&,()"];
-const MOST_OTHERS = 4; // other keys in the last row; the space has the width of two
-// languages with a script of their own; Latin letters are behind a key
+// on a narrow screen, key widths of the last row that letters leave to digits, delete and the space
+const MOST_OTHERS = 4;
+// languages whose own letters are not Latin: a key switches to Latin letters
 const OWN = new Set(["ar", "hi"]);
 const PAD = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const SIGN = /\p{M}/u;
 const MOST_SIGNS = 3; // marks on one letter, the limit of `ridedash/text.py`
-// accepted characters of a real keyboard: no controls, marks of direction or lone surrogates
+// accepted characters of a text: no control characters, direction marks or lone surrogates
 const SEEN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} \u200c\u200d]$/u;
 
 export class Keyboard {
@@ -47,7 +48,7 @@ export class Keyboard {
     this.draw();
   }
 
-  /** Write into another field from now on. */
+  /** Type into another field from now on. */
   turn(field) {
     this.field = field;
     this.page = "letters";
@@ -62,7 +63,7 @@ export class Keyboard {
     this.node.replaceChildren(...(pad ? this.#pad() : this.#text()));
   }
 
-  /** Type a letter, from this keyboard or a real one. */
+  /** Type a letter, from this keyboard or a real one, unless the field can't take it. */
   type(letter) {
     const { field } = this;
     const phone = field.value ? /[0-9]/ : /[0-9+]/;
@@ -77,7 +78,7 @@ export class Keyboard {
     this.changed();
   }
 
-  /** Delete the last letter, and say which one it was; a masked one is a star. */
+  /** Delete the last letter and read it aloud; in a masked field "star" is read instead. */
   erase() {
     const { field, k } = this;
     const letters = [...field.value];
@@ -99,7 +100,7 @@ export class Keyboard {
     const last = rows === ARABIC ? ARABIC_LAST : "";
     if (rows.every((row) => [...row].length <= columns))
       return [...this.#lines(rows, columns), ...this.#bottom(columns, [...last])];
-    // an alphabet begins at the side where its script begins
+    // letters in alphabetical order run in the direction of their script
     if (this.page === "letters") this.node.dir = this.k.directionOf(this.k.visit.language);
     const sorted = inOrder([...rows, last].join(""));
     const over = sorted.length % columns;
@@ -172,7 +173,7 @@ export class Keyboard {
     return key;
   }
 
-  /** The label of the key that returns to the letters: the first of them. */
+  /** The label of the key that returns to the letters: the first three of them. */
   #first() {
     return { ar: "ابت", hi: "कखग" }[this.#base()] ?? "ABC";
   }
@@ -209,7 +210,7 @@ function carries(text) {
   return Boolean(letter) && [...signs].length < MOST_SIGNS;
 }
 
-/** The letters in alphabetical order, for a narrow screen. */
+/** The letters in alphabetical order without the rare Arabic ones, for a narrow screen. */
 function inOrder(letters) {
   return [...letters].filter((each) => !ARABIC_RARE.test(each)).sort((a, b) => a.localeCompare(b));
 }

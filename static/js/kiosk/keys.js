@@ -135,8 +135,8 @@ export class Keys {
   }
 
   /**
-   * Up and down: the nearest key in the row above or below; outside of the keyboard, the next
-   * control.
+   * For up and down: the index of the nearest key in the row above or below, or of the next control
+   * if the keyboard has no such row.
    */
   #row(list, at, step) {
     const from = list[at].getBoundingClientRect();

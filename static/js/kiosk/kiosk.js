@@ -22,7 +22,8 @@ const LAST_S = 20;
 const START_S = 45;
 const CORNER_MS = 3_000;
 const SEEN_AIDS = ["large", "lower", "contrast"]; // speech ends with its visit
-const BEFORE = new Set(["start", "trouble", "broken"]); // screens on which no visit has begun
+// screens on which the guest has answered nothing yet
+const BEFORE = new Set(["start", "trouble", "broken"]);
 // parts of a screen that are read after its question
 const SPOKEN =
   ".k-words p:not(.k-english), .k-fact, .k-words .k-meet-words, .k-words .k-why, .k-problem";
@@ -102,7 +103,10 @@ export class Kiosk {
 
   // ---- values that screens read ----
 
-  /** The current screen: "out of order" and "closed" take precedence over a visit. */
+  /**
+   * The current screen. "broken" replaces all screens but those that the visit holds; "trouble" (no
+   * ride can be booked now) replaces the screens before a destination is chosen.
+   */
   get screen() {
     if (this.status.broken && !this.visit.holds) return "broken";
     const before = this.visit.screen === "start" || this.visit.screen === "where";
@@ -110,7 +114,7 @@ export class Kiosk {
     return this.visit.screen;
   }
 
-  /** Whether letters are so large on a tablet that parts of a screen go to another page. */
+  /** Whether large letters on a tablet leave too little room for all parts of a screen. */
   get crowded() {
     return !this.measures.roomy && this.visit.aids.has("large");
   }
@@ -122,7 +126,8 @@ export class Kiosk {
   }
 
   /**
-   * The English of the critical sentences in a text whose translation no one has read; "" for none.
+   * The English of a text's critical sentences (docs/languages.md 2) whose translation no person
+   * has read; "" if there are none.
    */
   english(text = "") {
     const known = { ...this.data.english, ...this.visit.english };
@@ -141,7 +146,7 @@ export class Kiosk {
     return this.choices.find((each) => each.tag === tag)?.dir ?? "ltr";
   }
 
-  /** The desk's telephone in words, if the property has a number. */
+  /** A line with the desk's telephone number; null if none is known. */
   get deskPhone() {
     const phone = this.data.kiosk.desk_phone || this.data.property.phone;
     if (!phone) return null;
@@ -235,7 +240,10 @@ export class Kiosk {
     return answered;
   }
 
-  /** Watch whether a guest is there; a language or aid of a start screen is forgotten too. */
+  /**
+   * Watch whether a guest is still there. On the start screen too: a language or aid that a guest
+   * chose there is reset when the guest has left.
+   */
   #watch() {
     const { screen, visit } = this;
     const usual = visit.language === this.#usual && !visit.aids.size;
@@ -248,7 +256,10 @@ export class Kiosk {
     this.touched();
   }
 
-  /** Begin a visit. A property without favourite places asks at once for a kind of place. */
+  /**
+   * Begin a visit. A kiosk that offers neither favourite places nor the guest's own phone goes at
+   * once to screen B2 (screens.js).
+   */
   begin(screen = "where") {
     const { favourites = [], kiosk } = this.data;
     const typed = screen === "where" && !favourites.length && !kiosk.own_phone;
@@ -277,8 +288,8 @@ export class Kiosk {
   }
 
   /**
-   * End the visit, which needs no answer: first the screen changes and all data of the guest leave
-   * the document, then our server is informed.
+   * End the visit. First the screen changes and all data of the guest leave the document; then our
+   * server is informed, and no answer is awaited.
    */
   end(how) {
     const { visit } = this;
@@ -342,7 +353,8 @@ export class Kiosk {
   speakIn(tag) {
     const began = this.visit.screen === "start";
     this.visit.language = tag;
-    this.visit.words = null; // a sentence in the previous language: the page has its own words
+    // the server's last sentence is in the previous language: the page's own words replace it
+    this.visit.words = null;
     this.visit.problem = this.visit.unfound = "";
     this.frame.remove("language");
     this.frame.unplaced();
@@ -433,7 +445,7 @@ export class Kiosk {
     this.speak([this.t("position", this.keys.position)]);
   }
 
-  /** Lay a sheet over the screen; read `before`, what the sheet asks, and where the focus is. */
+  /** Lay a sheet over the screen; read `before`, the sheet's text, and where the focus is. */
   lay(node, before = []) {
     this.frame.lay(node);
     const words = [...node.querySelectorAll(".k-sheet-title, p:not(.k-english)")].map(wordsOf);
@@ -484,7 +496,7 @@ export class Kiosk {
     this.booking.cars();
   }
 
-  /** Request cars after a failed attempt: with fresh prices, for another order. */
+  /** Request cars with new prices after a failed attempt; Book then makes another order. */
   askCars() {
     this.visit.anew(["start", "where"]);
     this.visit.leap("car");

@@ -1,6 +1,6 @@
 /**
- * The entry of the kiosk's document: reads its JSON, and starts the kiosk once it is the only
- * document.
+ * The entry of the kiosk's document: reads its JSON, and starts the kiosk once no other document of
+ * the kiosk is open on this device.
  */
 
 import { alone } from "./alone.js";
@@ -14,7 +14,8 @@ alone(
   () => {
     const kiosk = new Kiosk(data, root);
     kiosk.start();
-    // the stage of a demo sets references for a visit, so that repetitions make only one order
+    // the stage of a demo sets the visit's id and form token, so that a visit which it repeats
+    // after an interruption makes no second order
     document.addEventListener("ridedash:visit", ({ detail }) => Object.assign(kiosk.visit, detail));
   },
   () => {

@@ -1,6 +1,6 @@
 /**
- * Reloads the page on a guest's own phone while it waits for the result of a press, as it does
- * without scripts. It is the only script of these pages.
+ * Reloads the page on a guest's own phone every two seconds while the result of a press is awaited.
+ * Without scripts a meta element does so. It is the only script of these pages.
  */
 
 const AGAIN_MS = 2_000;

@@ -1,6 +1,6 @@
 /**
- * The panel for staff: opened by holding two opposite corners for three seconds, or the Help key
- * for five, and a PIN. It never shows a page of the desk.
+ * The panel for staff. To open it, they hold two opposite corners for three seconds, or the Help
+ * key for five, and type a PIN. It never shows a page of the desk.
  */
 
 import { control, make } from "./el.js";
@@ -49,8 +49,8 @@ export class Panel {
   }
 
   /**
-   * Keep the panel open while staff use it: measuring a screen takes longer than a minute, and no
-   * guest gets here.
+   * Keep the panel open while staff use it: measuring a screen takes longer than a minute, and a
+   * guest can't open the panel.
    */
   touched() {
     if (!this.isOpen) return;

@@ -1,7 +1,7 @@
 /**
  * Sends the heartbeat: every 20 s the kiosk reports its health and gets its state, every 2 s while
- * help is requested. Without an answer it shows "Out of order" from local words, and recovers by
- * itself.
+ * help is requested. Without an answer it shows "Out of order" in words that the page already has,
+ * and it recovers by itself.
  */
 
 import { Refused } from "./server.js";
@@ -27,10 +27,10 @@ export class Pulse {
   constructor(k) {
     this.k = k;
     this.began = Date.now();
-    // a demo's clock may leap, and its rides with it
+    // a demo's clock may leap and change its rides, so its kiosk asks more often
     this.usual = k.root.dataset.pollWithin ? HELP_MS : HEARTBEAT_MS;
     this.fonts = null; // languages that this device can display; null until known
-    this.missed = 0; // since when heartbeats are not answered
+    this.missed = 0; // the time from which heartbeats are unanswered; 0: they are answered
     this.doubted = -Infinity; // when a heartbeat was last refused for an unclear reason
     this.help = null; // {at, state} while help is requested
     this.timer = null;
@@ -59,7 +59,7 @@ export class Pulse {
     if (this.fonts !== null) fields.fonts = this.fonts;
     try {
       const answer = await k.beats.post("/kiosk/beat", fields, GRACE_MS);
-      if (visit !== k.visit) answer.help = ""; // the answer is about the help for the former guest
+      if (visit !== k.visit) answer.help = ""; // it is about the previous guest's call for help
       this.#applyAnswer(answer);
     } catch (error) {
       await this.#missAnswer(error);
@@ -93,15 +93,15 @@ export class Pulse {
   }
 
   /**
-   * Load the scripts that the start does not need; if one does not come, the next answer tries
-   * again.
+   * Load the scripts that the start screen does not need. If one fails to load, it is requested
+   * again after the next heartbeat.
    */
   async #loadRest() {
     try {
       await this.k.loadPanel();
       this.fonts ??= await fonts(this.k.choices);
     } catch {
-      // the next answer tries again
+      // requested again after the next heartbeat
     }
   }
 
@@ -125,8 +125,8 @@ export class Pulse {
   }
 
   /**
-   * Whether to reload: for a new release, or a page that is open for a day; only at an idle start
-   * screen.
+   * Whether to reload: for a new release, or if the page has been open for a day; only while no
+   * guest and no member of staff uses the kiosk.
    */
   #wantsReload(answer) {
     const { k } = this;
@@ -169,9 +169,9 @@ export class Pulse {
   }
 
   /**
-   * No network: show local words at once, and remove everything that was typed. A guest who has
-   * booked, or waits for the result, keeps number and PIN, or the words that ask not to book again,
-   * for their usual time.
+   * No network: show the page's own words at once, and remove everything that was typed. A guest
+   * who has booked keeps number and PIN, and one who waits for the result keeps the request not to
+   * book again, until that screen ends as usual.
    */
   lost() {
     const { k } = this;
@@ -186,7 +186,7 @@ export class Pulse {
 
   /**
    * A request got no answer. If the heartbeat gets one, our server is alive, and the guest is sent
-   * to a person. `over()` says whether the answer is not wanted any more: then nothing happens.
+   * to a person. If `over()` is true, no one needs the answer any more, and nothing happens.
    */
   async unanswered(over) {
     const { k } = this;
@@ -196,7 +196,7 @@ export class Pulse {
     return this.missed ? this.lost() : this.#sorry();
   }
 
-  /** Our server refuses this form: a new token may help, and a person always does. */
+  /** Our server refused a form: get a new token by a heartbeat, and send the guest to a person. */
   refused() {
     this.beat();
     return this.#sorry();
@@ -234,7 +234,7 @@ export class Pulse {
     } catch {
       this.#showHelp("failed");
     }
-    // an order may be under way: its guest keeps the screen
+    // while an order may be under way, the screen stays for its guest
     if (k.visit.id !== id || k.visit.holds) return;
     if (!k.idle.wait || k.idle.quiet) k.idle.watch(HELP_WAIT_S, true);
   }
@@ -265,7 +265,7 @@ export class Pulse {
   }
 }
 
-/** The languages that this device can display. */
+/** The languages that this device can display, as tags with commas between. */
 async function fonts(choices) {
   const { canWrite } = await import("../shared/letters.js");
   return choices

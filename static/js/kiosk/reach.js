@@ -41,12 +41,12 @@ export function measures({ width, height, mmPerPx, bottomMm, aids }) {
   };
 }
 
-/** Limit a value to 0 or more, and so that at least half of the screen remains usable. */
+/** Round px, limited to 0 up to `most`: neither edge takes more than half of the screen. */
 function clamp(px, most) {
   return Math.round(Math.min(Math.max(px, 0), most));
 }
 
-/** Set these sizes and the guest's aids on a document. */
+/** Set the result of measures() and the guest's aids on a document. */
 export function apply(root, found, aids) {
   root.style.setProperty("--mm", `${found.mm}px`);
   root.style.setProperty("--reach-top", `${found.top}px`);

@@ -4,16 +4,17 @@ import { control, fact, icon, make, motif, named } from "./el.js";
 import { pages } from "./frame.js";
 import { Keyboard } from "./keyboard.js";
 
-// languages without a keyboard of ours, or with another script than most names of places: lists
-// come first
+// languages for which we have no keyboard, or whose script is not that of most place names: lists
+// of places come first
 const LISTED = new Set(["ja", "zh", "ar", "hi"]);
 const LATIN_ONLY = new Set(["ja", "zh"]);
 const TABS = ["airport", "stations", "hospitals", "sights"];
 const LEAST_LETTERS = 2;
 
 /**
- * Screen A: the start. A guest need not read anything to begin: a picture, one large button, eight
- * languages. Readers of a machine translation are told so here, where English is one touch away.
+ * Screen A: the start. A guest need not read anything to begin: there are a picture, one large
+ * button, and the kiosk's languages. A note says if the language is translated by a machine: here
+ * English is one touch away.
  */
 export function start(k) {
   const { status, data } = k;
@@ -66,7 +67,7 @@ export function languages(k) {
   return group;
 }
 
-/** Screen B: six of the property's own places, and the ways to find any other. */
+/** Screen B: up to six favourite places, or else kinds of places, and buttons for any other. */
 export function where(k) {
   const favourites = (k.data.favourites ?? []).slice(0, 6);
   const cards = favourites.map((each, i) => card(k, each, `place-${i}`));
@@ -144,7 +145,7 @@ export function place(k) {
       toEnd(field);
       k.booking.search();
     };
-    // the first place gets the focus, so that nothing is chosen that no one has seen
+    // Enter on a real keyboard moves the focus to the first place, and does not choose it unseen
     const written = () => k.keys.point(list.querySelector("[data-press]"));
     k.keyboard = new Keyboard(k, target, changed, written);
     below.push(k.keyboard.node);
@@ -170,7 +171,7 @@ export function toEnd(field) {
   field.scrollLeft = direction === "rtl" ? -field.scrollWidth : field.scrollWidth;
 }
 
-/** Make a field that no device offers to fill in: it is readonly. */
+/** Set a field's name, label and text; it is readonly, so that no device offers to fill it in. */
 export function describe(field, name, label, value) {
   const set = { "aria-label": label, autocomplete: "off", inputmode: "none", spellcheck: "false" };
   for (const [key, text] of Object.entries(set)) field.setAttribute(key, text);

@@ -1,4 +1,7 @@
-/** The kiosk's requests. Each has a time limit of seconds, and none outlives its visit. */
+/**
+ * The kiosk's requests. Each has a time limit of seconds, except the report of a visit's end. The
+ * requests of a visit are aborted when it ends.
+ */
 
 const WITHIN_MS = 8_000;
 const HOME = "/kiosk";
@@ -17,8 +20,8 @@ export class Refused extends Error {
 
 export class Server {
   /**
-   * `kiosk` is the id of this document's kiosk, which each request sends. `heard` is called with
-   * each answer.
+   * `kiosk` is the id of this document's kiosk, a field of every form and query. `heard` is called
+   * with the JSON of each answer.
    */
   constructor(csrf, kiosk, heard = () => {}) {
     this.csrf = csrf;
@@ -44,8 +47,8 @@ export class Server {
   }
 
   /**
-   * The data that this device's document would contain now; null if it has to be paired. Throws
-   * Lost for an answer from elsewhere, such as a proxy.
+   * The data that this device's document would contain now; null if the device has to be paired.
+   * Throws Refused, or Lost, which also stands for an answer from elsewhere, such as a proxy.
    */
   async document(within) {
     const answer = await this.#fetch(HOME, { headers: { Accept: "text/html" } }, within);

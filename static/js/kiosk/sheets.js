@@ -14,7 +14,7 @@ export function stillThere(k, seconds, of) {
   const left = make("span", "visually-hidden", k.t("clears", { s: seconds }));
   const why = make("p", "k-lead", left, " ", k.t("there_why"));
   why.id = "there-why";
-  // read once: a spoken countdown would cover everything else
+  // the seconds are read once, from `left`: a spoken countdown would cover everything else
   ring.setAttribute("aria-hidden", "true");
   const node = sheet("there", k.t("there"), ring, why, make("div", "k-deeds", here));
   node.setAttribute("role", "alertdialog");

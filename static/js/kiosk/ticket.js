@@ -17,7 +17,7 @@ import {
 const LAST_S = 20;
 const LEAST_MAP_MM = 40; // a smaller map shows no one where to stand
 
-/** Screen G: everything that is needed to find the car; hidden before the next guest comes. */
+/** Screen G: everything that is needed to find the car. It clears itself after a while. */
 export function booked(k) {
   const { visit } = k;
   const { number, pin = "" } = visit.ride;
@@ -25,7 +25,7 @@ export function booked(k) {
   const live = make("p", "k-live", icon("search"), from("headline", make("span", "", headline(k))));
   live.setAttribute("role", "status");
   const done = make("p", "k-lead k-booked", icon("done"), make("span", "", k.t("booked")));
-  // the layout in which the code is above the buttons
+  // whether the QR code is above the buttons, not beside the PIN
   const beside = k.measures.layout === "landscape";
   const code = visit.ride.qr ? follow(k, visit.ride) : null;
   const parts = make("div", "k-ticket", ticketPin(k, pin), beside ? null : code);
@@ -95,7 +95,7 @@ function follow(k, { qr, short }) {
   );
 }
 
-/** The present facts about the ride that was just booked. */
+/** The present headline of the ride that was just booked. */
 function headline(k) {
   return k.visit.view?.headline || k.t("finding");
 }
@@ -126,8 +126,8 @@ function meetLine(k, where) {
 }
 
 /**
- * The map of the meeting point, if the screen has room; shown once its pictures have come. A
- * picture that does not come removes the map.
+ * The map of the meeting point. It is hidden until one of its pictures has loaded, and removed if
+ * one fails to load.
  */
 function mapOf(k, map) {
   if (!map) return null;
@@ -145,7 +145,7 @@ function mapOf(k, map) {
   return box;
 }
 
-/** Give the map the space that the other facts leave, or remove it. */
+/** Remove the map if the other facts leave too little space for it. */
 function fitMap(k, box) {
   if (!box) return;
   const words = box.parentElement;
@@ -225,7 +225,7 @@ function minutesOf(k) {
   return make("p", "k-lead k-away", icon("waiting"), from("minutes", words));
 }
 
-/** The code that is shown now, or that it is hidden, as sentences. */
+/** The sentences to read for the start code: the code while it is shown, or that it is hidden. */
 export function spokenCode(k) {
   if (!k.visit.start) return [k.t("code_hidden")];
   return [`${k.t("start_code")} ${apart(k.visit.start.code)}`, k.t("tell_driver")];
@@ -241,7 +241,7 @@ function codeButton(k) {
   );
 }
 
-/** The start code for ten seconds, then dots. */
+/** A line with the start code while it is shown, for ten seconds, else with dots. */
 function codeLine(k) {
   const { code } = k.visit.start ?? {};
   const shown = code

@@ -1,7 +1,8 @@
 /**
  * Turns touches into presses: a control is pressed on release, if the touch began on it. A second
- * finger, or a touch on another control within 400 ms, is ignored as a palm or luggage. Letters,
- * fields and the Next of the guest's details follow each other as fast as a guest types.
+ * finger, or a touch on another control within 400 ms, is ignored as a palm or luggage. Only
+ * letters, fields and the Next of the guest's details may follow each other faster, because guests
+ * type fast.
  */
 
 import { press } from "./el.js";
@@ -80,8 +81,8 @@ function screenNow() {
 
 /**
  * Whether the control under a finger is the control on which the touch began. If the screen was
- * drawn anew meanwhile, that is its new control of the same name and the same words: with a changed
- * price it is another one.
+ * drawn anew meanwhile, that is its new control of the same name and the same words; a control
+ * whose price has changed is another one.
  */
 function isAgain(now, node, screen) {
   if (!now || node.isConnected) return now === node;

@@ -25,7 +25,7 @@ const WAITS = {
 };
 /** The screens in the order of a visit; only the furthest one of a visit is reported. */
 const ORDER = Object.keys(WAITS);
-/** Screens after Book, which have no way back: an order may be under way. */
+/** Screens without a way back: the start, and those after Book, as an order may be under way. */
 const NO_WAY_BACK = new Set(["start", "sending", "asking", "booked", "unknown", "sorry"]);
 /**
  * Screens with an order that may be under way: they end by themselves, and a lost network does not
@@ -57,10 +57,11 @@ export class Visit {
     this.mapped = false; // whether a picture of the map has loaded
     this.words = null; // the words of the last refusal
     this.unfit = false; // whether that refusal was about the guest's details
-    this.english = {}; // the English of critical sentences whose translation no one has read
+    // critical sentences (docs/languages.md 2) whose translation no person has read -> English
+    this.english = {};
   }
 
-  /** Take the English of an answer's sentences. */
+  /** Add the English of an answer's sentences. */
   hear({ english }) {
     Object.assign(this.english, english);
   }
@@ -104,7 +105,7 @@ export class Visit {
     this.#at(screen);
   }
 
-  /** Go to a screen without a way back to the present one; or back to an earlier one. */
+  /** Go to a screen whose Back does not lead to the present one, or return to an earlier screen. */
   leap(screen) {
     const on = this.trail.indexOf(screen);
     if (on >= 0) this.trail.length = on;
@@ -201,8 +202,8 @@ export class Visit {
 }
 
 /**
- * The seconds for which a screen waits for a touch; `usual` is the kiosk's own value for screens of
- * 60 s.
+ * The seconds for which a screen waits for a touch. `usual` is the kiosk's own value for screens of
+ * 60 s, by which the other screens are scaled.
  */
 export function waitOf(screen, usual) {
   return Math.round(((WAITS[screen] ?? 0) * (usual || USUAL_S)) / USUAL_S);

@@ -9,8 +9,7 @@ import { released } from "../shared/press.js";
 export class ActionPanels {
   /**
    * `address` is that of the page; `shown` is the snapshot that its panels belong to; `replaced()`
-   * is called after new panels were inserted. `signal` ends this object when another ride replaces
-   * this one.
+   * is called after new panels were inserted. `signal` aborts when the page shows another ride.
    */
   constructor(root, address, shown, replaced, { headers = {}, signal } = {}) {
     this.root = root;
@@ -100,7 +99,7 @@ export class ActionPanels {
 
   #escape(event) {
     const panel = event.key === "Escape" && event.target.closest("details.action[open]");
-    // Enter in an input method only confirms letters
+    // a key that an input method uses itself is not meant for the panel
     if (!panel || event.defaultPrevented || event.isComposing) return;
     event.preventDefault(); // otherwise Escape would also close the ride
     this.#close(panel);

@@ -21,7 +21,7 @@ export class Driven {
     this.glides = false; // whether the cab still moves to the latest point
   }
 
-  /** Draw on a RideMap, or the chosen ride on the board's map, from now on. */
+  /** Draw on `map` from now on: a RideMap, or a ChosenMap of the board. */
   drawOn(map) {
     this.map = map;
   }
@@ -31,7 +31,7 @@ export class Driven {
     this.known = false;
   }
 
-  /** Take a snapshot, whose position is the latest point; `glides`: whether the cab moves to it. */
+  /** Apply a snapshot: its position is the latest point. `glides`: whether the cab moves to it. */
   take({ position, cab, booking_status: status }, glides) {
     const plate = cab?.plate ?? "";
     if (plate !== this.plate) this.gap(); // another cab has another path
@@ -68,7 +68,7 @@ export class Driven {
       const answer = await fetch(this.address, { credentials: "same-origin", signal: patience() });
       if (!answer.ok) return;
       const { path } = await answer.json();
-      if (this.ended || plate !== this.plate) return; // the path of an earlier cab
+      if (this.ended || plate !== this.plate) return; // too late, or the path of an earlier cab
       this.points = path;
       this.known = true;
       if (this.newest) this.#add(this.newest);

@@ -1,6 +1,6 @@
 /**
  * The form for another drop: a place from the list of the booking form, a favourite by its number,
- * or a click on the map while the panel is open; and the price, which is shown before the press.
+ * or a click on the map while the panel is open. The price is shown before the button is pressed.
  */
 
 import { ask } from "../shared/ask.js";
@@ -18,7 +18,8 @@ export class DropForm {
     this.price = form.querySelector("[data-drop-price]");
     this.favourites = JSON.parse(form.dataset.favourites);
     this.asked = null;
-    // the form came back with an error; "Keep the old drop" must not restore its contents
+    // text of a form that came back with an error: "Keep the old drop" resets the form, and must
+    // not restore this text
     const typed = this.input.value;
     this.input.defaultValue = "";
     this.input.value = typed;
@@ -82,7 +83,7 @@ export class DropForm {
     this.#setPlace({ lat, lng, name: words });
   }
 
-  /** Set a place, or none while the user types: then price and error are removed. */
+  /** Set a place, or none while the user types. The previous price and error are removed. */
   #setPlace(place) {
     const { lat, lng } = this.form.elements;
     lat.value = place?.lat ?? "";

@@ -52,7 +52,7 @@ export function openPanel(root, name) {
   const first =
     panel.querySelector(grave ? "[data-close]" : "input:not([type=hidden]), [type=submit]") ??
     panel.querySelector("button");
-  // for an unknown outcome, the text has to be read before it is answered
+  // the outcome is unknown: the text of the state has to be read before the question is answered
   if (name === "resolve") root.querySelector(".state").scrollIntoView({ block: "start" });
   else panel.scrollIntoView({ block: "nearest" });
   first?.focus({ preventScroll: true });

@@ -25,7 +25,10 @@ export function showMessage(box, message) {
   address(box);
 }
 
-/** Let the links follow what is typed, and record their use; `csrf` returns the form's token. */
+/**
+ * Let the links follow what is typed, and record their use. `csrf()` returns the form's token;
+ * `said(words)` shows that the message was prepared.
+ */
 export function watchMessage(box, { csrf, said }) {
   field(box).addEventListener("input", () => address(box));
   box.addEventListener("click", (event) => {

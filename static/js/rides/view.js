@@ -62,8 +62,8 @@ export class RideView {
   }
 
   /**
-   * Draw on `map` from now on: a RideMap, or the chosen ride on the board's map. `asked`: whether a
-   * person has just chosen this ride.
+   * Draw on `map` from now on: a RideMap, or a ChosenMap of the board. `asked`: whether a person
+   * has just chosen this ride.
    */
   drawOn(map, { asked = true } = {}) {
     this.map = map;
@@ -84,7 +84,7 @@ export class RideView {
     this.cab.remove();
   }
 
-  /** Show all of the ride on the map: a person asks for it. */
+  /** Show all of the ride on the map, because a person asks for it. */
   showAll() {
     this.#drawTrip({ asked: true });
   }
@@ -99,8 +99,8 @@ export class RideView {
   }
 
   /**
-   * Take an answer: a snapshot, or null when it is unchanged. A header tells when the service last
-   * answered.
+   * Apply an answer of our server: a snapshot, or null when it is unchanged. Its header X-Seen-At
+   * says when the ride service last answered.
    */
   take(body, answer) {
     this.offset = clockOffset(answer, this.offset);
@@ -170,8 +170,8 @@ export class RideView {
   }
 
   /**
-   * The duration of the motion: the time since the last position, at most two intervals, so that
-   * the marker neither waits nor jumps.
+   * The duration of the motion: the time since the last position, but at least one poll interval
+   * and at most two, so that the marker neither waits nor jumps.
    */
   #glideMs({ lat, lng }, ms) {
     const key = `${lat},${lng}`;

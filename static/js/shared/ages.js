@@ -27,7 +27,8 @@ export function span(seconds) {
  * The text of a timer {pattern, since, until, speed} at an instant in ms. In the pattern, {up} is
  * the time since the start, {down} the time until the end, {total} the time between them. A timer
  * counts `speed` seconds per second, because a demo's clock may run fast. After its end it shows
- * the time since the start alone: 3:12, and not 3:12 of 1:30.
+ * only the time since the start (3:12, not 3:12 of 1:30), unless the pattern has {down}, which then
+ * is 0:00.
  */
 export function timerText({ pattern, since, until, speed = 1 }, nowMs) {
   const began = Date.parse(since);

@@ -1,6 +1,6 @@
 /**
- * Requests to our own server. Their promises never reject: they resolve to {ok, status, body}, but
- * not while a button is pressed, because the answer could move it.
+ * Requests to our own server. The promises of ask() and askQuietly() never reject: they resolve to
+ * {ok, status, body}, but not while a button is pressed, because showing the answer could move it.
  */
 
 import { released } from "./press.js";
@@ -35,7 +35,8 @@ export function formData(form, submitter) {
 }
 
 /**
- * A body as JSON; null for anything else. Rejects an incomplete body, whose contents are unknown.
+ * The body of an answer, parsed as JSON; null if it is not JSON. Rejects if the body breaks off,
+ * because its contents are unknown.
  */
 export async function bodyOf(answer) {
   const text = await answer.text();
@@ -46,7 +47,10 @@ export async function bodyOf(answer) {
   }
 }
 
-/** A signal that ends a request without an answer; `signal` ends it earlier. */
+/**
+ * A signal that aborts a request after PATIENCE_MS, or when `signal` aborts; in a browser without
+ * AbortSignal.any only the latter, if it is given.
+ */
 export function patience(signal) {
   const limits = [AbortSignal.timeout(PATIENCE_MS), signal].filter(Boolean);
   return AbortSignal.any ? AbortSignal.any(limits) : limits.at(-1);

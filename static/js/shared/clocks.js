@@ -3,7 +3,7 @@
  * still during sleep: the larger difference of the two is right.
  */
 
-/** This moment, for `passed`. */
+/** The present times of both clocks, for `passed`. */
 export function clocks() {
   return [Date.now(), performance.now()];
 }

@@ -203,12 +203,12 @@ export class Combobox {
   #enter(event) {
     const index = this.active;
     const answered = this.open && this.#fresh;
-    // looking at the list does not remove an earlier choice
+    // opening the list does not by itself replace an earlier choice
     const meant = answered && index >= 0 && (this.moved || !this.settled());
     if (!meant && !this.waits(this.input.value.trim())) return;
     event.preventDefault();
     if (meant) this.#choose(index, true);
-    // words that were not typed are searched, but nothing is chosen
+    // words that the user did not type just now are searched, but nothing is chosen
     else if (!answered) this.#ask({ first: this.dirty });
     else if (this.none()) this.close();
   }

@@ -1,7 +1,8 @@
 /**
  * Buttons that copy. `data-copy` is the selector of the field or text, `data-copied` and
- * `data-by-hand` are texts that the button then shows for a moment. Safari only copies while it
- * handles a press, so a link from an answer has such a button beside it.
+ * `data-by-hand` are texts that the button then shows for a moment. Safari copies only while it
+ * handles a press, not after a request: a link that an answer brings is therefore shown with such a
+ * button.
  */
 
 const SAID_MS = 4_000;

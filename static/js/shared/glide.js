@@ -16,7 +16,8 @@ const STEP_MS = 80;
 
 export class Glide {
   /**
-   * `place(lat, lng, bearing)` draws; `next(step)` calls step(ms) later; `calm()`: whether to jump.
+   * `place(lat, lng, bearing)` draws; `next(step)` calls step(now) later, with a time in ms, and
+   * returns an id for `cancel`; `calm()`: whether to jump.
    */
   constructor(place, { next = soon, cancel = clearTimeout, calm = () => false } = {}) {
     this.place = place;
@@ -29,8 +30,8 @@ export class Glide {
   }
 
   /**
-   * Move to {lat, lng, bearing} within `ms`. Jumps to the first position, over a long distance, and
-   * for users who prefer reduced motion.
+   * Move to {lat, lng, bearing} within `ms`. Jumps to the first position, over a long distance, on
+   * a hidden page, and for users who prefer reduced motion.
    */
   to(target, ms) {
     if (this.target && same(this.target, target)) return;

@@ -63,5 +63,5 @@ onKey("n", () => {
 });
 document.addEventListener("keydown", pressed);
 document.querySelector("[data-keys-button]")?.addEventListener("click", showHelp);
-// a click beside the dialog
+// a click beside the dialog closes it
 help?.addEventListener("click", (event) => event.target === help && help.close());

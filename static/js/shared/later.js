@@ -1,11 +1,11 @@
 /**
- * Files that a page needs only after a press: its head lists them as <link rel="later"> with their
- * purpose, and they are not loaded with the page.
+ * Files that are not loaded with a page, but when they are needed: its head lists them as
+ * <link rel="later"> with their purpose (data-for).
  */
 
 /**
- * Load all files for `what` (data-for) at once, then the module of `load()`, which may rely on the
- * styles.
+ * Load all files for `what` (data-for) at the same time. Resolves to the module of `load()` once
+ * the styles are loaded too.
  */
 export async function later(load, what) {
   const links = [...document.head.querySelectorAll(`link[rel="later"][data-for="${what}"]`)];

@@ -172,7 +172,7 @@ export class RideMap {
     this.#shape("line", drawn || null);
   }
 
-  /** Draw a dashed line between two ends while no path is known; an empty list removes it. */
+  /** Draw a dashed line through points while no path is known; an empty list removes it. */
   hint(points) {
     this.#shape(
       "hint",
@@ -199,7 +199,7 @@ export class RideMap {
     const animate = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.fitting = true;
     this.map.fitBounds(L.latLngBounds(points), { ...FIT, animate, ...options });
-    // a motion ends with moveend; if the view fits already, there is no motion
+    // moveend ends the motion; if the view fits already there is none, so a timer ends it too
     if (options.animate === false) this.fitting = false;
     else setTimeout(() => (this.fitting = false), MOTION_MS);
   }
@@ -209,7 +209,10 @@ export class RideMap {
     this.element.querySelector("[data-map-all]")?.addEventListener("click", show);
   }
 
-  /** Whether positions are inside the view, and not crowded together in it. */
+  /**
+   * Whether positions are inside the view and fill at least LEAST_SHARE of its width or height; at
+   * the highest zoom of a fit they need not fill it.
+   */
   frames(points) {
     if (!points.every((point) => this.shows(...point))) return false;
     if (this.map.getZoom() >= FIT.maxZoom) return true;

@@ -3,7 +3,7 @@
  * meanwhile, the click misses it; so code that changes the page by itself waits for `released()`.
  */
 
-// a longer press is a drag, or its end is not reported: a list box of the system
+// a longer press is a drag, or its end is not reported, as when a list box of the system opens
 const MOST_MS = 1_000;
 let press = null; // {over, done, limit} of the current press
 

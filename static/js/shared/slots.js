@@ -183,8 +183,8 @@ function iconNode(href) {
 }
 
 /**
- * Whether an element is displayed; false for null. Safari before 17.4 lacks checkVisibility(). In
- * Chromium, elements hidden by a closed details element have rectangles.
+ * Whether an element is displayed; false for null. Safari before 17.4 lacks checkVisibility(), so
+ * its rectangles are counted; in Chromium an element in a closed details element has some, too.
  */
 export function isShown(node) {
   return Boolean(node?.getClientRects().length) && !node.closest(FOLDED);

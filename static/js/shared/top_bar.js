@@ -8,7 +8,7 @@ import { fitWords } from "./fit_words.js";
 import { Poller } from "./poller.js";
 import { released } from "./press.js";
 
-// so a silent service is shown within ten seconds, including the time to detect it
+// short enough to show a silent service within ten seconds, including the time to detect it
 const EVERY_MS = 4_000;
 const unknown = document.querySelector("[data-unknown]");
 const unknownText = document.querySelector("[data-unknown-text]");

@@ -1,7 +1,7 @@
 """Pictures of every screen of the kiosk, on sheets of twelve: `python -m tools.kiosk_pictures`.
 
-Each layout, in several languages and looks, with the facts that the tests give; for people who look
-at them. Needs a Chromium.
+Each layout is shown in several languages and looks, with the example data of the tests. The sheets
+are for people to look at. Needs a Chromium.
 """
 
 import argparse
@@ -27,7 +27,7 @@ Shot = tuple[str, bytes]
 
 
 def main(arguments: list[str]) -> int:
-    """Take the pictures that are asked for, and lay them on sheets."""
+    """Take the pictures that the arguments ask for, and lay them on sheets."""
     parser = argparse.ArgumentParser(prog="python -m tools.kiosk_pictures", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--layouts", nargs="+", default=[*LAYOUTS], choices=[*LAYOUTS])

@@ -20,7 +20,8 @@ from tests.running import Running, running  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 SIZE = {"width": 1440, "height": 900}
-WARMED = ("--demo-stage",)  # the sandbox reads its places at once: the first search is answered
+# the sandbox reads its places when it starts, so that the first search is answered in time
+WARMED = ("--demo-stage",)
 WAIT_MS = 60_000  # an upper bound for what a busy machine draws
 RIDES = (  # room and guest, car, where to, seats of a share, what the sandbox makes of it
     ("118 Guest Wren", "suv", "station", None, "no_cab"),
@@ -54,9 +55,7 @@ def main() -> None:
 
 
 def take(desk: Running, page: Page) -> None:
-    """The board with a few rides and the next one being put together, and a ride whose driver is on
-    the way.
-    """
+    """Book RIDES, then take the pictures of a ride on its page, and of the board with a form."""
     for who, car, drop, seats, scenario in RIDES:
         if scenario:
             control(desk, "next", scenario=scenario)

@@ -1,7 +1,7 @@
-"""Words from the code to the translators' files, and what is wrong in them (make words).
+"""Updates the translators' files with the texts of the code, and checks them (make words).
 
 `words.py` reads every text of ridedash/ and templates/, brings translations/ up to date and says
-what is left to do. `words.py --check` writes nothing and fails where something is wrong:
+what is left to do. `words.py --check` writes nothing and fails if something is wrong:
 docs/languages.md 2.
 """
 
@@ -31,14 +31,14 @@ TIER_1: Final = FOLDER / "tier1.txt"
 CRITICAL_LIST: Final = FOLDER / "critical.txt"
 GLOSSARY: Final = FOLDER / "glossary.md"
 FACT: Final = re.compile(r"\{\w+\}|%\(\w+\)[a-z]|\d+")
-NOT_CHECKED: Final = "–"  # in the glossary
-OF_DEMO: Final = "ridedash/demo/", "templates/demo/"  # their texts are the demo's
+NOT_CHECKED: Final = "–"  # in the glossary: a word whose translations are not checked
+OF_DEMO: Final = "ridedash/demo/", "templates/demo/"  # texts that are only here are the demo's
 KEYWORDS: Final = ["lazy", "lazy_pgettext:1c,2", "Counted:1,2", "count_forms:1,2"]
 TAG: Final = "T:"  # begins a comment in the code that is meant for translators
-MACHINE: Final = "machine"  # the flag of a message that no person has read
+MACHINE: Final = "machine"  # the flag of a message whose translation no person has read
 CRITICAL: Final = "critical"  # the code's mark of a message about money, safety or a second booking
 REVIEWED: Final = "reviewed:"  # begins the comment of a message that a native reader has read
-# lines of a header that change by themselves, or name nobody
+# header lines that change with each run, or that would have only Babel's placeholders
 LEFT_OUT: Final = (
     "Project-Id-Version:",
     "Report-Msgid-Bugs-To:",
@@ -48,8 +48,9 @@ LEFT_OUT: Final = (
     "Language-Team:",
     "Generated-By:",
 )
-# Languages for which Babel's rule differs from CLDR's: in Arabic it has the form other before many,
-# and in Hindi the plural for 0. The order of forms is zero, one, two, few, many, other.
+# Languages for which Babel's rule differs from CLDR's: for Arabic it has the form `other` before
+# `many`, and for Hindi it takes the plural for 0. The order of the forms here is zero, one, two,
+# few, many, other.
 PLURALS: Final = {
     "hi": "nplurals=2; plural=(n > 1);",
     "ar": "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : "
@@ -140,7 +141,7 @@ def update(catalogue: Catalog, template: Catalog) -> Changes:
             changed += 1
             message.user_comments = _without_review(message)
         if message.fuzzy and message.pluralizable and key_of(message) not in before:
-            message.string = ("",) * catalogue.num_plurals  # a guess for some of the forms
+            message.string = ("",) * catalogue.num_plurals  # Babel's guess may lack some forms
         if not forms(message):
             message.flags.discard(MACHINE)
             message.flags.discard("fuzzy")
@@ -163,7 +164,10 @@ def _without_review(message: Message) -> list[str]:
 
 
 def written(catalogue: Catalog, figures: str = "") -> bytes:
-    """A catalogue as its file: by file and order of appearance, without what changes by itself."""
+    """The bytes of a catalogue's file, in the order of the code, without the lines LEFT_OUT.
+
+    `figures` is added as a header line.
+    """
     file = io.BytesIO()
     write_po(
         file,
@@ -183,8 +187,8 @@ def written(catalogue: Catalog, figures: str = "") -> bytes:
 def figures_of(catalogue: Catalog) -> str:
     """How much of a catalogue is translated and reviewed, each figure as "512/520".
 
-    Translated are texts that guests meet, that staff read, and that only a demo has. Reviewed are
-    critical texts, and texts that guests meet.
+    "guests", "staff" and "demo" are the translated texts of these readers. "critical" and
+    "reviewed" are the reviewed texts, of the critical ones and of all that guests meet.
     """
     guests = tier_1()
     names = "guests", "staff", "demo", "critical", "reviewed"
@@ -208,7 +212,7 @@ def group_of(message: Message, guests: set[Key]) -> str:
 
 
 def tier_1() -> set[Key]:
-    """The messages that guests can meet: lines of tier1.txt, context and text apart by a tab."""
+    """The messages that guests can meet: lines of tier1.txt, a tab between context and text."""
     if not TIER_1.exists():
         return set()
     lines = TIER_1.read_text().splitlines()
@@ -349,7 +353,7 @@ def unclosed(text: str) -> list[int]:
 
 
 def hints() -> list[str]:
-    """Translations that lack the agreed word for one of the English text, a line each."""
+    """Translations that lack the glossary's word for an English one, a line each."""
     found = []
     for language in with_catalogues():
         agreed = glossary(language.code)

@@ -1,1 +1,1 @@
-"""Whether tests notice a wrong line: `python -m tools.mutants --help`."""
+"""Checks whether tests notice a wrong line: `python -m tools.mutants --help`."""

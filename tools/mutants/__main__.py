@@ -2,12 +2,12 @@
 
     python -m tools.mutants --seed 7 8 --count 150
 
-Draws single changes of the modules where a wrong line costs money, truth or security (CORE in
-changes.py). First the module's own test file runs with each change, without a browser, until a test
-fails; the failure counts if that test passes without the change. For changes that no test has
-noticed so far, the tests of their folders run unchanged, to record which functions each test
-enters. Then the tests that enter the changed function run with the change, on SQLite; for changes
-that are still unnoticed they also run on PostgreSQL.
+Draws single changes of the modules where a wrong line costs money, shows something untrue, or is a
+security hole (CORE in changes.py). First the module's own test file runs with each change, without
+a browser, until a test fails; the failure counts if that test passes without the change. For
+changes that no test has noticed so far, the tests of their folders run on the original code, to
+record which functions each test enters. Then the tests that enter the changed function run with the
+change, on SQLite; for changes that are still unnoticed they also run on PostgreSQL.
 
 Log calls, f-strings, `__repr__`, asserts and code for the type checker are not changed. A change
 that is known to make no difference is listed in `equivalent.txt`, with the reason, and not counted.
@@ -109,7 +109,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _wanted(asked: argparse.Namespace) -> dict[str, list[Mutant]]:
-    """What each seed draws; with --again, the unnoticed changes of that file that still exist."""
+    """What each seed draws; with --again, the file's unnoticed changes that still exist."""
     if asked.again is None:
         seeds = dict.fromkeys(asked.seed)
         return {f"seed {n}": draw(n, asked.count, asked.only, asked.root) for n in seeds}
@@ -149,7 +149,7 @@ def run_all(drawn: Sequence[Mutant], asked: argparse.Namespace) -> Iterator[tupl
 def _judged(
     mutants: Iterable[Mutant], judge: Judge, copies: Sequence[Path], end: float
 ) -> Iterator[tuple[Mutant, Verdict | None]]:
-    """What a judge says of each change, in the order of its answers. None: the time was over."""
+    """What a judge says of each change, in the order of its answers; None once the time is over."""
 
     def judged(mutant: Mutant, copy: Path) -> Verdict | None:
         begun = time.monotonic()

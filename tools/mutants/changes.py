@@ -46,15 +46,16 @@ OTHER: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Mult: ast.Add,
     ast.Div: ast.Mult,
 }
-LOGS: Final = {"log", "logger"}  # the names of loggers: nothing but words depends on their calls
-IDLE: Final = {("zip", "strict"), ("lru_cache", "maxsize")}  # arguments: see _idle_arguments
+LOGS: Final = {"log", "logger"}  # names of loggers: only log lines depend on their calls
+# (function, argument), see _idle_arguments
+IDLE: Final = {("zip", "strict"), ("lru_cache", "maxsize")}
 REMEMBERED: Final = {"cache", "lru_cache"}  # decorators after which a test may see an older result
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: the file, the line (from 1), what stands there, and what replaces it.
+    """One change: the file, the line (from 1), the text there, and the text that replaces it.
 
     `scope` is the dotted name of the function or class around it. `function` is the first line of
     that function (of its decorators, where it has some); None where the changed code runs on
@@ -107,7 +108,7 @@ def equivalents() -> dict[str, str]:
 
 
 def modules(only: str = "", root: Path = ROOT) -> list[Path]:
-    """The modules of the core whose path contains one of the words of `only`, if it has any."""
+    """The modules of the core whose path contains a word of `only`; all if `only` is empty."""
     found = {path for glob in CORE for path in root.glob(glob) if path.name != "__init__.py"}
     words = only.split()
     return sorted(
@@ -116,7 +117,10 @@ def modules(only: str = "", root: Path = ROOT) -> list[Path]:
 
 
 def draw(seed: int, count: int, only: str = "", root: Path = ROOT) -> list[Mutant]:
-    """A sample of all changes: of each module in turn, so that long ones don't hide short ones."""
+    """A sample of all changes, drawn from each module in turn: short modules count like long ones.
+
+    The same seed draws the same sample as long as the code stays the same.
+    """
     dice = random.Random(seed)
     pools = [pool for path in modules(only, root) if (pool := list(mutants(path, root)))]
     for pool in pools:
@@ -141,7 +145,7 @@ def mutants(path: Path, root: Path = ROOT) -> Iterator[Mutant]:
         end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
         before = text[start:end].decode()
         for bare in dict.fromkeys(_changes(node)):
-            # in brackets, so that no operator beside it takes a part of it
+            # in brackets, because an operator beside this text may bind more strongly
             wrapped = isinstance(node, ast.BoolOp | ast.BinOp | ast.Compare | ast.UnaryOp)
             after = f"({bare})" if wrapped else bare
             seen[key := f"{place.scope} {before} {after}"] += 1
@@ -174,9 +178,10 @@ def _around(
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """The children of a node but those that change nothing: annotations, a class's decorators.
+    """The children of a node, without those whose change makes no difference.
 
-    A class's decorators only say whether a value is frozen, which the type checker notices.
+    These are annotations, arguments without effect, and decorators of a class, which only say
+    whether a value is frozen: the type checker notices that.
     """
     left_out: list[ast.AST | None] = []
     match node:
@@ -207,18 +212,18 @@ def _idle_arguments(call: ast.Call) -> Iterator[ast.AST]:
 
 
 def _is_idle(node: ast.AST) -> bool:
-    """Whether only words for developers, or the type checker, depend on a node."""
+    """Whether a node is left out: texts and checks for developers, code for the type checker."""
     match node:
         case ast.Assert() | ast.If(ast.Name("TYPE_CHECKING")):
             return True
-        case ast.JoinedStr():  # words; and Python 3.11 does not tell where its parts stand
+        case ast.JoinedStr():  # a text; and Python 3.11 gives wrong positions for its parts
             return True
         case ast.FunctionDef(name="__repr__"):
             return True
         case ast.ClassDef(bases=[ast.Name("Protocol")]):
             return True
         case ast.Expr(ast.Call(ast.Attribute(_, "failpoint") | ast.Name("failpoint"))):
-            return True  # a place where tests kill a worker; the program does nothing there
+            return True  # a place where tests kill a worker; a failpoint itself does nothing
         case ast.Expr(ast.Call(ast.Attribute(ast.Name(name)))):
             return name in LOGS
     return False
@@ -256,7 +261,7 @@ def _number(node: ast.expr) -> bool:
 
 
 def _fewer(call: ast.Call) -> Iterator[str]:
-    """A call of `where`, `filter`, `and_`, `or_` or `values` with one argument less."""
+    """A call that sets conditions or values in SQLAlchemy, with one argument less."""
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     if name in ("where", "filter", "and_", "or_") and not call.keywords:
         for n in range(len(call.args)):

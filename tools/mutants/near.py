@@ -11,13 +11,14 @@ from tools.mutants.plugins import SHARED, Reach
 KINDS: Final = ("sqlite", "postgresql")
 # a test that is near every module: it compares the numbers in the modules with docs/limits.md
 LIMITS: Final = "tests/test_limits.py"
-# a folder of tests or one of its files, and a kind of database: what is run unchanged at once
+# a folder of tests or a single test file, and a kind of database: its tests run in one process to
+# record what they enter
 Unit = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Round:
-    """Tests to be run at once, in this order, and the seconds of CPU they take unchanged."""
+    """Tests to be run in one process, in this order, and the CPU seconds they take unchanged."""
 
     kind: str
     tests: Sequence[str]
@@ -27,7 +28,7 @@ class Round:
 class Near:
     """The tests near the modules of a project; with `own` a module's own test file on SQLite alone.
 
-    With `own` a run is quick enough while that file is being written, but it notices less.
+    With `own` a run is quick enough to be used while a test file is written, but it notices less.
     """
 
     def __init__(self, root: Path, *, own: bool = False) -> None:
@@ -67,7 +68,11 @@ def _own(path: str) -> str:
 
 
 def _meeting(mutant: Mutant, reach: Reach) -> set[str]:
-    """The tests that may notice a change: all tests, unless the change is in a function."""
+    """The tests that may notice a change: those that pass unchanged and enter its function.
+
+    All of them may if the change is in no function, or in one that runs on import or in a fixture
+    of several tests.
+    """
     tests = {test for test in reach.cpu_s if test not in reach.failed}
     place = mutant.path, mutant.function
     if mutant.function is None or place in reach.entered[SHARED]:

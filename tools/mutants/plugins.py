@@ -1,4 +1,7 @@
-"""Plugins of pytest for the tests near a change: one records what they enter, others choose."""
+"""Plugins of pytest for the tests near a change.
+
+One records what tests enter; others choose tests and note the first one that fails.
+"""
 
 import contextlib
 import sys
@@ -13,7 +16,7 @@ import pytest
 
 from tools.mutants.changes import modules
 
-SHARED: Final = ""  # entered on import or by a fixture that several tests share
+SHARED: Final = ""  # the key for what is entered on import or by a fixture of several tests
 
 
 @dataclass
@@ -63,7 +66,7 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
-        """What a fixture of many tests enters concerns them all."""
+        """Record under SHARED what a fixture of several tests enters."""
         before = self._now
         if fixturedef.scope != "function":
             self._now = self.reach.entered[SHARED]
@@ -102,7 +105,7 @@ class First:
         items[:] = [item for item in items if item.nodeid not in self._without]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """The first failure is enough."""
+        """Note the first test that fails."""
         if report.failed:
             self.failed = self.failed or report.nodeid
 
@@ -155,5 +158,5 @@ def is_library(name: str) -> bool:
     top = name.partition(".")[0]
     found = getattr(sys.modules.get(name), "__file__", None) or ""
     ours = top in ("ridedash", "tests", "bench", "tools", "conftest", "__main__")
-    # pytest makes modules of tests under names of its own
+    # pytest imports test modules under names of its own, so the place of the file counts, too
     return not ours and (name not in sys.modules or "/lib/python" in found)

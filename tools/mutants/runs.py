@@ -51,7 +51,7 @@ class Ended:
 
     @property
     def by(self) -> str:
-        """What is wrong, or "" when it ended well."""
+        """The test that failed, or else the reason; "" when the run ended well."""
         return self.failed or self.why
 
 
@@ -132,7 +132,7 @@ def reach_of(where: str, kind: str, copy: Path) -> Reach:
 
 
 def failure_in(file: str, without: Collection[str], copy: Path) -> Ended:
-    """Run a file of tests on SQLite, but for some of them, until one fails."""
+    """Run a file of tests on SQLite, except those in `without`, until one fails."""
     return _ended(First(without), [*OPTIONS, "-m", MARKS[KINDS[0]], file], copy, FILE_LIMITS_S)
 
 
@@ -207,7 +207,7 @@ def _forked(run: Callable[[], object], kind: str, copy: Path, limits: Limits) ->
 
 
 def _kept_waiting_s(process: int) -> float:
-    """Seconds in which a process was ready, but others had the CPU: it does not hang then."""
+    """Seconds for which a process was ready to run but had no CPU: it does not hang then."""
     times = Path(f"/proc/{process}/schedstat").read_text().split()
     return float(times[1]) / 1e9
 
@@ -243,7 +243,10 @@ def _enter(copy: Path, kind: str, cpu_s: float) -> None:
 
 
 def stopped_by_signals() -> None:
-    """Let SIGINT and SIGTERM end this process, and those it forks, with what they have begun."""
+    """Let SIGINT and SIGTERM raise KeyboardInterrupt here and in workers that are forked later.
+
+    So they end the processes that they have started, and restore changed files.
+    """
 
     def stop(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt

@@ -24,7 +24,7 @@ class Judge(Protocol):
     """Says what notices a change."""
 
     def __call__(self, mutant: Mutant, copy: Path, /) -> str:
-        """The first test that fails with the change, or how a run ended; "": nobody noticed it."""
+        """The first test that fails with the change, or how the run ended; "" if none noticed."""
 
 
 def stages(near: Near, left: Mapping[Mutant, object], copies: Sequence[Path]) -> Iterator[Judge]:
@@ -42,11 +42,11 @@ def stages(near: Near, left: Mapping[Mutant, object], copies: Sequence[Path]) ->
 
 
 class OwnFiles:
-    """The test files that are nearest to a change, whole, on SQLite."""
+    """Runs all tests of the files that are nearest to a change, on SQLite."""
 
     def __init__(self, near: Near) -> None:
         self._near = near
-        self._failing: dict[str, set[str]] = {}  # tests of a file that are no judges, see Reach
+        self._failing: dict[str, set[str]] = {}  # tests of a file that fail unchanged, see Reach
         self._unfit: set[str] = set()  # files that can't be collected unchanged, or take too long
 
     def __call__(self, mutant: Mutant, copy: Path, /) -> str:
@@ -69,14 +69,14 @@ class OwnFiles:
         return ""
 
     def _unchanged(self, file: str, ended: Ended, copy: Path) -> Ended:
-        """How the test that has failed ends without the change; or the file, if it was no test."""
+        """How a run without the change ends: of the failed test, or of the file if none failed."""
         if "::" in ended.failed:
             return first_failure([ended.failed], KINDS[0], copy, 0.0)
         return failure_in(file, self._failing[file], copy)
 
 
 class Meeting:
-    """The tests of the folder that enter the changed function, on one kind of database."""
+    """Runs the tests of the folder that enter the changed function, on one kind of database."""
 
     def __init__(self, near: Near, kind: str, reaches: Mapping[Unit, Reach]) -> None:
         self._near, self._kind, self._reaches = near, kind, reaches

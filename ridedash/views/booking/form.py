@@ -38,8 +38,8 @@ from ridedash.wording import gettext as _
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.time_words import examples, time_words
 
-# The page fetches prices again before an offer's two minutes are over, sooner if the clock runs
-# fast.
+# The page fetches prices again before an offer's two minutes are over; sooner if a demo's clock
+# runs faster than real time.
 FRESH_MS: Final = 100_000
 FRESH_LEAST_MS: Final = 3_000
 
@@ -139,7 +139,7 @@ def estimator() -> Estimator:
 
 
 def context(booking_page: BookingPage) -> dict[str, Any]:
-    """The values that the form's templates need besides the page's own."""
+    """The values that the form's templates need, in addition to those of the page around it."""
     cars = cars_context(booking_page)
     # suggested drops are needed in any case: the user may remove the drop from its field
     drops = cars["drops"] or drops_of(booking_page)
@@ -200,7 +200,7 @@ def calendar(booking_page: BookingPage) -> dict[str, Any]:
 
 
 def fill_from_plan(booking_page: BookingPage, page: OrderPage) -> None:
-    """Fill in the form with all values of the planned ride that the form changes."""
+    """Fill in the form with all values of a planned ride, which the form is to change."""
     form, order = booking_page.form, page.order
     booking_page.refill(page, Refill.CHANGE)
     booking_page.again, form.supersedes.data = None, None

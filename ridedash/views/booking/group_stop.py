@@ -86,7 +86,7 @@ def plan_of(stops: list[Stop]) -> str:
 
 
 def cost_words(stops: list[Stop]) -> str:
-    """A sentence with the current costs of cancelling all of these cars."""
+    """Sentences with the current costs of cancelling all of these cars."""
     steps = [stop for stop in stops if stop.step]
     fees = [stop for stop in steps if stop.fee]
     without_fee = sum(stop.fee is None for stop in steps)

@@ -1,6 +1,6 @@
 """A group of cars: its list of guests before the press, and its page.
 
-Each car is an order; cars that could not be booked are named.
+Each car is an order; the page says which cars could not be booked.
 """
 
 from collections import Counter
@@ -114,7 +114,7 @@ def show(order_id: int) -> str | BaseResponse:
 
 
 def group_of(order_id: int) -> list[OrderPage]:
-    """All orders in an order's group, by number; empty for a single ride."""
+    """All orders in an order's group, sorted; empty for a single ride."""
     return pages_together(order_id, Order.group_key)
 
 

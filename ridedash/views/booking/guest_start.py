@@ -32,7 +32,7 @@ from ridedash.wording import gettext as _
 
 USUAL: Final = timedelta(hours=3)
 ROOM: Final = Decimal("1.25")  # the proposed ceiling, as a multiple of the present price
-ROUND: Final = 10  # the ceiling is rounded to a multiple of this
+ROUND: Final = 10  # the proposed ceiling is rounded up to a multiple of this
 OWN_FIELDS: Final = ("csrf_token", "until", "ceiling")
 
 

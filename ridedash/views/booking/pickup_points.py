@@ -14,7 +14,7 @@ from ridedash.wording import gettext as _
 
 
 def pin_words(point: LatLng) -> str:
-    """The name of a pin, by its coordinates, as the page's script writes it."""
+    """The name of a pin with its coordinates, written as by the page's script."""
     return f"{_('Pin on the map')} ({coordinates_text(point)})"
 
 
@@ -48,7 +48,7 @@ def _near(place: str) -> str:
     return _("Near %(place)s", place=place)
 
 
-AT_POINT_M: Final = 15.0  # a pickup this close to a hotspot's point is that point
+AT_POINT_M: Final = 15.0  # a pickup this close to a hotspot's point counts as that point
 MAX_NAME: Final = 200
 DASH: Final = " – "
 

@@ -120,7 +120,7 @@ csrf.exempt(start)
 def snapshot(token: str) -> BaseResponse:
     """The fields that can change on that page; 304 when none did.
 
-    Headers have the present time, and the time when the ride was last seen.
+    Headers have the present time, and the time when the service last answered about the ride.
     """
     now = services().clock()
     entry = _snapshot(_shared(token, now), now)
@@ -275,7 +275,7 @@ def _count_miss() -> None:
 
 
 def _middle(view: GuestView) -> LatLng:
-    """The center of the map; NOWHERE without a point, as in a follower's view before a position."""
+    """The center of the map; NOWHERE without a point, as for a follower before a cab is coming."""
     point = view.position or view.pickup
     return LatLng(point.lat, point.lng) if point else NOWHERE
 

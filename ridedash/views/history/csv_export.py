@@ -51,9 +51,9 @@ BATCH: Final = 500  # rides in memory, and in one read transaction
 BOM: Final = "\ufeff"  # without it spreadsheets assume a legacy encoding
 # the first character of a formula in a spreadsheet
 DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")
-# The same after a separator or a line end, because a spreadsheet splits the line there, quoted or
-# not. The blanks that follow match even without a formula: if the match had to fail there, a text
-# of many blanks would take seconds.
+# A separator or a line end, and such a character after it: a spreadsheet splits the line there,
+# quoted or not. The pattern also matches blanks that no formula follows: if it had to fail there, a
+# text of many blanks would take seconds.
 INSIDE: Final = re.compile(r"[;\t\r\n][\s\"]*([=+\-@＝＋－＠]?)")
 NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 COLUMNS: Final = (
@@ -176,7 +176,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[list[str]], mark: str = "") 
 
 
 def with_cut_line(begin: str, parts: Iterator[str], cut: str, ref: str) -> Iterator[str]:
-    """All parts; when reading fails, a last line with the words of `cut`, then raises CutShort.
+    """Yield all parts; if reading fails, yield the words of `cut` as last line, and raise CutShort.
 
     `ref` is the reference of the request, for the log. Most servers then break the transfer off,
     and the browser reports a failed download. granian, and maybe a proxy, ends the transfer
@@ -273,7 +273,7 @@ def _facts(more: Evidence) -> Snapshot:
 
 
 def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
-    """Currency, the service's price lines in decimals, and the total that the history adds up."""
+    """Currency, the service's price lines as numbers, and the total that the history adds up."""
     trip, price = facts.trip, facts.price
     # fare, tax, tolls, extra charges, discount, advance
     lines: tuple[Decimal | None, ...] = (None,) * 6

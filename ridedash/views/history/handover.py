@@ -27,7 +27,7 @@ bp = Blueprint("handover", __name__, url_prefix="/handover")
 Answer = str | tuple[str, int] | BaseResponse
 ROOM: Final = 30  # lines on a sheet of A4 without its headings; a note takes two
 NOTE_LINES: Final = 2
-# layout by the number of lines: large and in full, or smaller with notes below rides
+# the most lines for a layout, and its CSS class: large letters; smaller ones with notes below rides
 SIZES: Final = ((10, "is-roomy"), (15, "is-close"))
 LONGEST: Final = 500
 

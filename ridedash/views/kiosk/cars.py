@@ -62,7 +62,7 @@ def start_of(kiosk: Kiosk, home: Property) -> Trip | None:
 
 
 def choices(cards: Sequence[Card], offers: Sequence[Offer], house_pays: bool) -> list[Choice]:
-    """The cards that a kiosk offers, in their order; `cars_json` sorts them for the page."""
+    """The cards that a kiosk offers, in the given order; `cars_json` sorts them for the page."""
     by_id = {offer.id: offer for offer in offers}
     found = []
     for card in cards:

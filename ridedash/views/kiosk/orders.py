@@ -85,7 +85,7 @@ def booked(at: Here) -> Response:
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))
             if not takes_orders(at.kiosk, services().clock(), zone(at.home.timezone)):
-                # checked before the question to the desk, and again in the commit
+                # checked here, before the desk is asked, and again in the commit
                 return _refused(at, Why.HOURS)
             placed = press_book(at, tried)
             services().wake()
@@ -149,7 +149,7 @@ def cancel() -> Response:
         return answer(outcome.state, outcome.words)
     try:
         outcome = ride_view.stopped(stop, _stop(at, page.order.id, stop))
-    except (DatabaseBusy, CommitUnknown):  # perhaps after the call: the result is unknown
+    except (DatabaseBusy, CommitUnknown):  # the service may have been called: result unknown
         return answer("trouble", kiosk_words("slowly"))
     services().wake()
     return answer(outcome.state, outcome.words)
@@ -157,7 +157,7 @@ def cancel() -> Response:
 
 @limiter.shared_limit("60/minute", scope="kiosk presses", key_func=by_kiosk_key)
 def _count_presses() -> None:
-    """Raise TooManyRequests above this number of presses that have not made an order yet."""
+    """Raise TooManyRequests when a kiosk sends too many presses that have made no order yet."""
 
 
 @limiter.shared_limit("120/minute", scope="kiosk looks", key_func=by_kiosk_key)

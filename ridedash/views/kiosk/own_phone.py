@@ -346,8 +346,8 @@ def _chosen(phone: Phone) -> dict[str, Any] | None:
 
 
 def _say_check(phone: Phone) -> BaseResponse:
-    """Store that Book was pressed: the next page orders. A newer price that the guest has accepted
-    comes as its offer.
+    """Store that Book was pressed: the next page orders. If the guest has accepted a newer price,
+    the form names its offer.
     """
     offer = request.form.get("offer", "")[:20]
     if row_id(offer):

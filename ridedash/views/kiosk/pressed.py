@@ -1,4 +1,4 @@
-"""Turns a press of Book at a kiosk into an order: the guest, a code or approval, the price.
+"""Turns a press of Book at a kiosk into an order: checks guest, code or approval, and price.
 
 Each step may raise an exception that says what the page shows instead. The last step checks
 everything again in one commit (rides/orders/kiosk_place.py).
@@ -38,7 +38,7 @@ from ridedash.wording.languages import ENGLISH
 
 
 class Asking(Exception):
-    """The desk is asked, and has not answered yet."""
+    """The desk has been asked for its approval, and has not answered yet."""
 
 
 class Changed(Exception):

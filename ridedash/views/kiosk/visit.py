@@ -163,7 +163,7 @@ def end() -> tuple[str, int]:
     if visit is None:
         abort(400)
     if not within(at, _count_ends):
-        return "", 204  # only the report is lost: open questions to the desk expire
+        return "", 204  # only the report is lost: open questions to the desk expire by themselves
     ended = End(
         how=at.values.get("how", ""),
         screen=at.values.get("screen", ""),
@@ -195,7 +195,7 @@ def favourites(kiosk: Kiosk) -> list[dict[str, Any]]:
 
 
 def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> int | None:
-    """How many minutes away the nearest car is, by offers near here in the last minute; or None.
+    """How many minutes away the nearest car is, by offers of the last minute near here; or None.
 
     This makes no call to the service.
     """

@@ -126,7 +126,7 @@ def _all_imports(name: str, direct: Mapping[str, list[str]]) -> Iterator[str]:
 
 
 def init_app(app: Flask, files: StaticFiles) -> None:
-    """Let `url_for("static", filename=…)` carry the digest; templates have `preloads()`.
+    """Let `url_for("static", filename=…)` add the digest; give templates `preloads()`.
 
     A page refers to a hundred files (icons and modules), so templates get the address of a known
     file without the router.

@@ -25,10 +25,10 @@ from ridedash.views.web.current_user import KNOWN
 
 LOOK_S: Final = 0.25  # how often changes are read from the database
 BEHIND_S: Final = 1.0  # how old the last reading may be while another thread reads again
-FRESH_S: Final = 30.0  # longest life of an entry: names change without a new revision
+FRESH_S: Final = 30.0  # longest life of an entry, because names change without a new revision
 LATE_S: Final = 1.0  # how long an expired entry may be used while one thread makes the next one
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
-# for so long ended secrets are read again: one with a lower number may be committed after them
+# secrets that ended in this time are read again: one with a lower number may be committed later
 OVERLAP_S: Final = 60.0
 MAX_VIEWERS: Final = 200_000  # each takes 1,100 bytes with usual browsers, 1,600 at most
 MAX_ENTRIES: Final = 20_000

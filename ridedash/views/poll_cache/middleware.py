@@ -35,7 +35,7 @@ NO_BODY: Final = None, "", "0"  # values of Content-Length for a request without
 # posted, although nothing is written: words that name a person must not be in an address
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 LANGUAGE: Final = "lang="  # the last part of a query; without it the answer is in English
-SAME_TIME_S: Final = 0.01  # so long X-Server-Now stays the same: scripts use whole seconds of it
+SAME_TIME_S: Final = 0.01  # X-Server-Now is reused for this time: scripts use its whole seconds
 
 log = logging.getLogger(__name__)
 Environ = dict[str, Any]
@@ -99,7 +99,7 @@ class PollMiddleware:
             if sent is not None:
                 self._answered += 1
                 return sent
-        if viewer.sign_in is not None:  # verified a moment ago: Flask need not read it again
+        if viewer.sign_in is not None:  # still valid: Flask need not read it from the database
             environ[KNOWN] = viewer.sign_in
         return None
 

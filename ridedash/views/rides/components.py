@@ -75,7 +75,8 @@ MOVING: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, 
 
 @dataclass(frozen=True)
 class Timer:
-    """A running timer: `pattern` has {up} since `since`, {down} to `until`, {total} between both.
+    """A timer. In `pattern`, {up} is the time since `since`, {down} the time left to `until`,
+    and {total} the time between both.
 
     A timer that stands still has only words, without instants.
     """
@@ -392,7 +393,7 @@ def arrival(facts: RideFacts) -> str:
 
 
 def cab(facts: RideFacts) -> CabView | None:
-    """The car, from the first driver to the end."""
+    """The car, from the acceptance by a driver; None before, and after a cancelled ride."""
     seen, ride = facts.snapshot, facts.page.ride
     if (
         ride is None
@@ -421,7 +422,7 @@ def _title(text: str | None) -> str:
 
 
 def driver(facts: RideFacts) -> DriverView | None:
-    """The driver, from the first driver to the end."""
+    """The driver, from the acceptance on; None before, and after a cancelled ride."""
     seen = facts.snapshot
     if facts.status not in WITH_CAB or not (seen.driver_name or seen.driver_number):
         return None

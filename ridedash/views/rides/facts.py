@@ -276,7 +276,7 @@ class RideFacts:
 
     @cached_property
     def for_words(self) -> dict[str, str | None]:
-        """The slots for sentences of ridedash.wording."""
+        """The values of the placeholders in sentences of ridedash.wording, by name."""
         order, seen = self.page.order, self.snapshot
         total = money(self.total, self.currency, self.locale)
         left = money(self.payable, self.currency, self.locale)

@@ -184,7 +184,7 @@ def sent_feedback(page: OrderPage) -> dict[str, Any]:
 
 
 def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]:
-    """The service's labels for each rating; the interface document's if it does not answer."""
+    """The service's labels for each rating; without an answer, those of the interface document."""
     category, package = page.order.category, _sub_category(page)
     try:
         found = call_with_token(

@@ -50,7 +50,7 @@ def snapshot(order_id: int) -> BaseResponse:
 @needs(SEE)
 @limiter.limit("240/minute", key_func=by_staff_key)
 def path(order_id: int) -> BaseResponse:
-    """The path that the guest's cab has driven, as [[lat, lng], …]; empty after it was removed.
+    """The path that the guest's cab has driven, as [[lat, lng], …]; empty after its deletion.
 
     A page requests it when it opens and after a gap, and adds the positions of its polls.
     """
@@ -62,7 +62,7 @@ def path(order_id: int) -> BaseResponse:
 
 
 def _came_at(page: OrderPage) -> datetime | None:
-    """When the guest got this cab, if another one was to come before."""
+    """When the previous cab was lost or replaced; None if this cab is the first."""
     lost = (each.at for each in page.events if each.name == DRIVER_LOST)
     swapped = page.ride.swapped_at if page.ride else None
     return max([*lost, *([swapped] if swapped else [])], default=None)

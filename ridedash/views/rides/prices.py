@@ -76,7 +76,7 @@ def price_expected(facts: RideFacts) -> tuple[str, str]:
 
 
 def _planned(facts: RideFacts) -> str:
-    """The note that no price is fixed yet; the price on the card at planning is a hint."""
+    """The note that the order sets the price, with the price that was shown at planning."""
     price_then = offer_price_text(facts.page.offer, facts.locale)
     return say(_("Priced when ordered[; it was {price} when planned]"), {"price": price_then})
 

@@ -68,7 +68,7 @@ class RideView:
     share_url: str  # the service's own page of the ride, for staff
     said_create: str  # the service's own words when it accepted the order, for staff
     said_drop: str  # the same for the last change of drop
-    fee_from: str  # when cancelling begins to cost; "" if unknown, or the clock is held before
+    fee_from: str  # when cancelling begins to cost; "" if unknown, or if the clock is held before
     undo_until: str  # until when a withdrawal can be undone; "" if it can't
     # last good poll: sent as a header, not in the JSON, because it changes without the version
     seen_at: datetime | None

@@ -20,7 +20,7 @@ from ridedash.wording import gettext as _
 
 KNOWN: Final = "ridedash.known"  # the key of the request's sign-in in its WSGI environ
 NEXT: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_\-./~%?=&+]*")
-# the page that contains the forms with addresses below it
+# a page whose forms post to addresses below its own
 FORM_PAGE: Final = re.compile(r"/rides/([0-9]+|new)")
 
 

@@ -163,7 +163,7 @@ def on_foreign_host(_error: SecurityError) -> BaseResponse:
 
 
 def on_http(error: HTTPException) -> BaseResponse:
-    """Any HTTP error; redirects pass. The headers Allow and Retry-After are kept."""
+    """Any HTTP error; redirects pass unchanged. The headers Allow and Retry-After are kept."""
     given = error.get_response()
     if error.code is None or error.code < 400:
         return given
@@ -171,7 +171,7 @@ def on_http(error: HTTPException) -> BaseResponse:
         _answer(
             error.code,
             PAGES.get(error.code, PAGES[400 if error.code < 500 else 500]),
-            # the address of a form, opened as a page
+            # for an address to which a form posts, and which was opened as a page
             ride=form_page() if error.code == 405 else "",
         )
     )

@@ -1,4 +1,4 @@
-"""A property's own words for its guests, and the languages that a native reader has read for it.
+"""A property's own words for guests, and the languages that a native reader has checked for it.
 
 Both are read from the database again only after a change.
 """

@@ -30,7 +30,7 @@ MANAGE: Final = "manage"
 AUDIT: Final = "audit"
 ADMIN: Final = "admin"
 _CONCIERGE: Final = frozenset({SEE, BOOK})
-_MANAGER: Final = _CONCIERGE | {EXPORT, MANAGE, AUDIT}  # at the own property
+_MANAGER: Final = _CONCIERGE | {EXPORT, MANAGE, AUDIT}  # at the manager's own property
 ROLES: Final = {  # each role has all permissions of the previous one
     "concierge": _CONCIERGE,
     "manager": _MANAGER,

@@ -42,8 +42,8 @@ class Level(StrEnum):
 class Figures:
     """Shares of a catalogue, from 0 to 1.
 
-    `guests` and `staff`: of their texts, how many are translated. `critical` and `reviewed`: of the
-    critical texts and of all texts of guests, how many a native reader has read.
+    `guests` and `staff`: of their texts, how many are translated. `critical`: of the
+    critical texts, how many a native reader has read. `reviewed`: the same of all texts of guests.
     """
 
     guests: Fraction = Fraction(0)

@@ -33,7 +33,7 @@ class Where(StrEnum):
 class Sentence:
     """A sentence of the list: its name in the database, and our English text.
 
-    A sentence without an English text ("") is shown only where a property has written it; `about`
+    A sentence without an English text ("") is shown only if the property has written one; `about`
     then says what it is for.
     """
 

@@ -81,7 +81,7 @@ def departure_text(departs_at: datetime, tz: ZoneInfo) -> str:
 
 @dataclass(frozen=True)
 class PickupTexts:
-    """A pickup time in a form: in words, or as day and clock if a clock is chosen."""
+    """A pickup time in a form: as `clock` on `day`, or in words if `clock` is empty."""
 
     words: str
     day: str

@@ -12,7 +12,7 @@ const SMALL = 10; // when there are many signs
 const MANY = 60;
 const NEAR = 12; // px around a sign within which a click selects its cab
 const ARROW = 11; // px from the edge of a sign to the tip of its arrow
-// degrees, some ten metres: a cab that has moved less than this is treated as standing
+// degrees, about ten metres: a cab that has moved less than this is treated as standing
 const STANDS = 1e-4;
 const MAX_SIGN = 7; // characters
 const MAX_LABEL = 36;
@@ -34,7 +34,7 @@ export class Fleet {
     this.colours = new Map();
     this.widths = new Map(); // widths of texts, in px
     this.element = map.element;
-    this.picking = null; // whether a click on the map is for a form that waits for a place
+    this.picking = null; // a function: whether a form waits for a click on the map
     this.redraw = map.canvas(
       (pen, at, size) => this.#paint(pen, at, size),
       (kind, point) => this.#pointed(kind, point),

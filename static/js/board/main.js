@@ -23,7 +23,7 @@ const TICK_MS = 1_000;
 // a user who moves through the list quickly reads only rows, so no page of a ride is requested
 const REST_MS = 120;
 const LATE_S = 10; // four missed polls
-const CLOSEST = 15; // zoom of the map around all cabs
+const CLOSEST = 15; // the closest zoom of the map when it shows all cabs
 const AROUND = 13; // zoom around the property while there is no cab
 const root = document.querySelector("[data-board]");
 const wide = matchMedia("(min-width: 48rem)"); // narrower pages show one column at a time
@@ -199,7 +199,7 @@ class Board {
     this.detail?.drawOn(this.chosenMap);
   }
 
-  /** The modules that show a chosen ride are loaded with the first one. */
+  /** Load the modules that show a chosen ride. */
   async #startDetail() {
     const { Detail } = await later(() => import("./detail.js"), "ride");
     this.detail = new Detail(this.box, {

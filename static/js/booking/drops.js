@@ -5,8 +5,8 @@ import { setText } from "../shared/slots.js";
 
 export class Drops {
   /**
-   * `box` shows the cars; `empty` is the template for the box without a trip; `path` answers
-   * {places}.
+   * `box` shows the cars; `empty` is the template for the box without a trip; `path` is the
+   * address that answers {places}.
    */
   constructor(box, empty, path) {
     Object.assign(this, { box, empty, path });

@@ -283,7 +283,7 @@ export class Booking {
     this.k.leap("sorry");
   }
 
-  /** Start the timers of a wait: the usual duration is shown, later that the result is unknown. */
+  /** Start two timers: one shows the usual duration, the later one that the result is unknown. */
   #begin(state) {
     const { k } = this;
     for (const timer of [this.usual, this.late]) clearTimeout(timer);

@@ -211,7 +211,7 @@ class Door {
 
 /**
  * Reload, but only once the page can be loaded: otherwise an error page of a proxy would stay at
- * the door until a person noticed. Until then the present page stays, and this is repeated.
+ * the door until a person noticed. Otherwise the page stays, and the next such answer tries again.
  */
 async function loadAnew() {
   const answer = await fetch(location.pathname, { cache: "no-store" }).catch(() => null);

@@ -36,14 +36,14 @@ class Looked(StrEnum):
     FOUND = "ok"
     WRONG = "wrong"  # a wrong PIN, or no such number: the same answer for both
     CLOSED = "closed"  # too many wrong PINs
-    LIMITED = "limited"  # too many wrong PINs at this kiosk, for any rides
+    LIMITED = "limited"  # too many wrong tries at this kiosk, with any numbers
 
 
 @dataclass(frozen=True)
 class Look:
     """The ride of a typed number and PIN.
 
-    `shut`: the ids of orders whose tickets this try has closed, in the sequence for locking them.
+    `shut`: the ids of orders whose tickets this try has closed, sorted as for locking the orders.
     `last`: whether it was the last wrong try that the kiosk allows.
     """
 

@@ -33,7 +33,7 @@ def recover(
 ) -> int:
     """Do the recovery job. Returns how many rows it changed; it writes only when necessary.
 
-    Rows that another process has locked are left to the next run. `is_current` is False for a
+    Orders that another transaction has locked are left to the next run. `is_current` is False for a
     database that went back in time (`restore.RestoreWatch`), where the age of a row proves nothing.
     """
     with db.read() as s:
@@ -93,7 +93,7 @@ def _postponed(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 def _expire_orders(s: Session, now: datetime) -> int:
-    """I7: an order that stayed READY for too long was certainly not sent: READY to NOT_SENT."""
+    """Make orders NOT_SENT that stayed READY too long: none of them was sent or will be (I7)."""
     orders = s.scalars(_unlocked(select(Order).where(*_expired(now)))).all()
     for order in orders:
         order.code = EXPIRED
@@ -140,9 +140,10 @@ def _advance_actions(s: Session, now: datetime) -> int:
 
 
 def _end_unanswered_actions(s: Session, now: datetime) -> int:
-    """Mark actions unconfirmed if their caller ended without an answer; a poll shows their effect.
+    """Mark actions unconfirmed if their caller ended without an answer.
 
-    No poll shows the effect of feedback: it is sent again, as after an unclear answer.
+    A later poll shows whether they took effect. No poll shows that of feedback: it is sent again,
+    as after an unclear answer.
     """
     with_one = Order.id.in_(select(Action.order_id).where(*_abandoned(now)))
     orders = {order.id: order for order in s.scalars(_unlocked(select(Order).where(with_one)))}

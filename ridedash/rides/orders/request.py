@@ -54,8 +54,8 @@ def request_digest(request: BookingRequest) -> str:
     """A digest of the whole request: the same form token with another digest is refused."""
     facts = asdict(request)
     del facts["form_token"], facts["actor"]
-    # Fields that only kiosks set are left out while they are empty, so that an update of the
-    # program that adds such a field does not change the digests of earlier forms.
+    # `second_to` and `kiosk_id` are left out while they are empty: earlier releases did not have
+    # them, and the digest of a form must stay the same after an update of the program.
     facts["staff_id"] = request.staff_id
     if not request.second_to:
         del facts["second_to"]
@@ -273,7 +273,7 @@ def digest(body: str) -> str:
 def _schedule_columns(
     request: BookingRequest, offer: Offer, guard: str | None, now: datetime
 ) -> dict[str, Any]:
-    """The columns of the state: READY for a ride now, else SCHEDULED, without a guard until due."""
+    """The columns of the state: READY for a ride now; else SCHEDULED, with no guard before due."""
     if request.pickup_at is None:
         return {
             "state": OrderState.READY,

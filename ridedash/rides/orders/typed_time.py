@@ -48,7 +48,7 @@ class Why(StrEnum):
     DAY_OR_MONTH = "day_or_month"  # 3/4
     SPAN_OR_CLOCK = "span_or_clock"  # 2h: in two hours, or at two
     MIDNIGHT = "midnight"  # midnight of a named day, which begins and ends at midnight
-    NIGHT = "night"  # fri night 1, tonight 12 pm: two nights are possible, or none
+    NIGHT = "night"  # fri night 1 may mean two nights; tonight 12 pm means none
     TWICE = "twice"  # "in 40 min" ends in the second pass of an hour that the clocks repeat
     PAST = "past"  # `at` is in the past
 
@@ -145,7 +145,7 @@ def _tagged(text: str, words: TimeWords) -> str:
             raise NotATime(why, _as_typed(found[0], typed))
         return f" <{name}> "
 
-    # after a split by one group, every second part is a match
+    # re.split with one group: every second part is a match
     parts = re.split(r"(<\w+>)", plain)
     tagged = "".join(f" {each} " if n % 2 else _WORD.sub(tag, each) for n, each in enumerate(parts))
     tagged = tagged.replace("<skipped>", " ").replace("+", " <ahead> ")
@@ -283,8 +283,8 @@ def _slashed_day(parts: _Parts) -> date | None:
 def _date(parts: _Parts, day: int, month: int, year: str | None = None) -> date:
     """A day of the calendar. Without a year it is the date nearest to today, past or future.
 
-    If this year is 2025, 2026 or 2027, "2026" in the text is read as the year; otherwise it is left
-    to be read as 20:26.
+    If the text also has the number of this year, the last or the next one, it is the year: in 2026
+    "2027" is not the time 20:27.
     """
     this = parts.today.year
     near = [this - 1, this, this + 1]

@@ -82,7 +82,7 @@ def search_ends(
 ) -> datetime | None:
     """When the service stops looking for a driver; None if unknown, or while its clock is stopped.
 
-    That is `timeout_s` after its answer, by the service's clock. `stored` is the same instant in
+    That is `timeout_s` after `answered_at`, by the service's clock. `stored` is the same instant in
     orders of an earlier release, which stored it converted to our clock.
     """
     if stored is not None or answered_at is None or timeout_s is None:

@@ -43,7 +43,7 @@ DRIVER_LOST: Final = "driver_lost"
 CAR_SWAPPED: Final = "car_swapped"
 UNKNOWN_STATUS: Final = "unknown_status"
 OTHER_BOOKING: Final = "other_booking"  # the answer was about another booking: refused
-AFTER_END: Final = "after_end"  # a live status after the end: not shown
+AFTER_END: Final = "after_end"  # another status after the end; it is not shown
 ALARMS: Final = frozenset({CAR_SWAPPED, UNKNOWN_STATUS, OTHER_BOOKING, AFTER_END})
 
 # the rank of each status: how far along the ride is
@@ -122,10 +122,10 @@ def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merge
 
 
 def may_follow(ride: RideState, status: str) -> bool:
-    """Whether `status` is accepted when it is seen for the first time.
+    """Whether `status` is accepted at once (docs/booking-protocol.md 3.3).
 
-    Other steps back in the sequence are accepted only when the status is seen a second time
-    (docs/booking-protocol.md 3.3).
+    It is if it is not earlier in the sequence than the ride's status, and if it is the one retry of
+    an auto's allotment. Any other earlier status is accepted when a second answer confirms it.
     """
     if status == wire.ALLOTMENT_RETRYING and ride.kind is Kind.AUTO and not ride.retried:
         return ride.status in {None, wire.PENDING, wire.ALLOTMENT_PENDING, wire.CALL_DRIVER}

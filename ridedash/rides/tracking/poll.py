@@ -63,7 +63,7 @@ class Tracker:
     def read(self, polls: Sequence[Polled]) -> list[Polled]:
         """Parse the answers and decide what they change.
 
-        One step for all polls, then the next, costs less than all steps for each poll.
+        To do the first step for all polls and then the second is faster than both for each poll.
         """
         read = [each for each in map(partial(_tried, _with_snapshot), polls) if each is not None]
         return [each for each in map(partial(_tried, self._decided), read) if each is not None]

@@ -42,7 +42,7 @@ def payable_of(trip: TripInfo | None) -> Decimal | None:
         return None
     if trip.payable_amount is not None:
         return trip.payable_amount
-    # cash of 0 doesn't mean that nothing is owed: the guest's wallet may have paid
+    # cash_paid of 0 doesn't mean that the ride cost nothing: the guest's wallet may have paid
     return trip.cash_paid or sum_of(trip)
 
 

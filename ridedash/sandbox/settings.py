@@ -15,10 +15,11 @@ def wall_clock() -> datetime:
 class SandboxSettings:
     """Everything that `create_sandbox` needs.
 
-    `pace` (1 to 60) is the speed of the service's clock. A speed that was set through control
-    outlasts a restart unless another pace is configured. `seed` determines drivers, plates, codes
-    and every other random choice: the same seed and the same calls at the same times give the
-    same answers. Without `control` no scenario or fault can be set.
+    `pace` (1 to 60) is the speed of the service's clock. A speed that was set through the control
+    API outlasts a restart unless another pace is configured. `seed` determines drivers, plates,
+    codes and every other random choice: the same seed and the same calls at the same times give the
+    same answers. `control`: whether there is a control API; without it no scenario or fault can be
+    set.
     """
 
     database: Path

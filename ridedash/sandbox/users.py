@@ -15,7 +15,7 @@ class SandboxUser(NamedTuple):
     id: str
     label: str
     rider: str
-    refusal: str | None = None  # the code with which create answers
+    refusal: str | None = None  # the code with which each create is refused
     balance: float = 2500.0  # wallet, in the city's currency
     affiliate: bool = False  # billed to an affiliate: each booking needs its affiliate_uid
 

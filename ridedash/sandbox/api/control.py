@@ -104,8 +104,9 @@ def _clock_now() -> dict[str, Any]:
 def turn_clock() -> Response:
     """Turn the clock. Body: {"at"?, "leap"?, "speed"?}, one of them at least; answers as GET does.
 
-    `at` is service seconds since 1970, `leap` goes forward from there, 30 days at most, and
-    `speed` is 1 to 60, or 0 to hold. An earlier time needs a reset first.
+    `at` is a time in service seconds since 1970, by default the present one. `leap` are seconds
+    that are added to it, 30 days at most. `speed` is 1 to 60, or 0 to stop the clock. While there
+    are bookings, the clock can't be set back.
     """
     body = request_parsing.json_body(request, typed=True)
     if not body.keys() & {"at", "leap", "speed"}:

@@ -41,7 +41,7 @@ class Call(NamedTuple):
 def operation(name: str) -> Callable[[Callable[[Call, SandboxUser], Body]], Callable[[], Response]]:
     """Decorate an operation that acts for a user.
 
-    The view checks X-APP-TOKEN and the bearer token, and injects the faults set by control.
+    The view checks X-APP-TOKEN and the bearer token, and injects faults (api/faults.py).
     """
 
     def wrap(function: Callable[[Call, SandboxUser], Body]) -> Callable[[], Response]:

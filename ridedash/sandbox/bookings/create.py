@@ -214,8 +214,8 @@ def _planned(
     """The booking with its whole timeline.
 
     Drivers, cars, codes and times depend on the seed and the booking's number, so that a demo
-    repeats them after a reset. Its ids depend on the time of the request too: a partner may still
-    know the ids from before the reset.
+    repeats them after a reset. The booking's ids also depend on the time of the request: a partner
+    may still know the ids from before the reset.
     """
     city, category, payload = accepted.city, accepted.category, accepted.payload
     draw = (sandbox.seed(), next_number(connection))
@@ -249,7 +249,7 @@ def _planned(
 def _scenario(
     connection: sqlite3.Connection, sandbox: Services, accepted: Accepted, now: float, rng: Random
 ) -> str:
-    """The scenario queued through control, or the normal one.
+    """The scenario that was queued through the control API, or the normal one.
 
     For share this also decides whether a cab is found at once or after a retry.
     """

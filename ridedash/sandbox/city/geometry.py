@@ -155,7 +155,7 @@ def box(points: Iterable[XY]) -> tuple[float, float, float, float]:
 
 
 def crossing(a: XY, b: XY, c: XY, d: XY) -> tuple[float, float] | None:
-    """Where two segments cross, as fractions along each; None when they don't or run parallel."""
+    """Where two segments cross, as fractions along each; None without a crossing or if parallel."""
     rx, ry, sx, sy = b[0] - a[0], b[1] - a[1], d[0] - c[0], d[1] - c[1]
     cross = rx * sy - ry * sx
     if abs(cross) < 1e-9:

@@ -172,7 +172,7 @@ def _weights(mesh: Mesh) -> dict[int, tuple[int, int, int]]:
 
 
 def _moved(edge: Edge, a: int, b: int, nodes: list[XY]) -> Edge:
-    # without the points within 6 m of a junction, which has moved
+    # the junctions have moved: points within 6 m of one are left out
     inner = [p for p in edge.line[1:-1] if span(p, nodes[a]) > 6 and span(p, nodes[b]) > 6]
     return Edge(a, b, [nodes[a], *inner, nodes[b]], edge.name, edge.rank)
 

@@ -46,7 +46,7 @@ class Route:
         return self.seconds[-1]
 
     def at_seconds(self, seconds: float) -> Motion:
-        """Position, bearing and speed after `seconds`; at rest outside the duration."""
+        """Position, bearing and speed after `seconds`; speed 0 before the start and at the end."""
         last = len(self.points) - 1
         if last == 0:
             return Motion(self.points[0], 0.0, 0.0)

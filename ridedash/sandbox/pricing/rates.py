@@ -50,7 +50,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms on which a booking is priced, fixed when it is made.
+    """The terms on which a booking is priced, determined when it is made.
 
     `fixed` is a total that was agreed before the ride, with tax and toll included. `advance` is
     what was taken from the wallet before the ride.

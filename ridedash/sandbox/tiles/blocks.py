@@ -143,7 +143,8 @@ def _half(ring: Line, outer: list[bool], at: XY, ahead: XY) -> tuple[Line, list[
         before, here = ends[i - 1], ends[i]
         if (before < 0) != (here < 0):
             half.append(lerp(ring[i - 1], p, before / (before - here)))
-            sides.append(outer[i - 1] and here >= 0)  # the side after an exit is the cut itself
+            # where the ring leaves the half, the next side is the cut
+            sides.append(outer[i - 1] and here >= 0)
         if here >= 0:
             half.append(p)
             sides.append(outer[i])

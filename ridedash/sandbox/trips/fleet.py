@@ -79,7 +79,7 @@ class Fleet:
         return self._city.roads.snap(near)
 
     def _draw_homes(self, category: Category) -> tuple[LatLng, ...]:
-        """A place on a road inside the city for each cab of a category, by the seed."""
+        """A place on a road inside the city for each cab of a category; the seed determines it."""
         rng = seeded_rng(self._seed, self._city.slug, category.id)
         lats = [point.lat for point in self._city.boundary]
         lngs = [point.lng for point in self._city.boundary]

@@ -9,8 +9,8 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-# Each partner key of the sandbox begins with this prefix. A live desk with such a key is a
-# rehearsal and says so on every page; no real service accepts the key.
+# Each partner key of the sandbox begins with this prefix. A live desk with such a key rehearses on
+# the sandbox and says so on every page; no real service accepts the key.
 SANDBOX_KEY: Final = "ridedash-sandbox-"
 # names of the secrets; a file that lacks one of them is damaged
 NAMES: Final = (

@@ -3,7 +3,7 @@
     ServiceError             anything that went wrong between us and the service
     ├── NoAnswer             no complete answer; `sent` tells whether the service may have acted
     │   └── Throttled        no call was made: the service is silent, or the rate limit is reached
-    ├── BadStatus            an HTTP status that is no success, with a body that refuses nothing
+    ├── BadStatus            an HTTP status that is no success, without a refusal in the body
     │   ├── Unauthorized     401: the token is refused; refresh it, or link the account again
     │   └── RateLimited      429: call again after `retry_after_s`
     ├── Refused              the service understood and refused: code, message, header, text
@@ -30,7 +30,7 @@ class NoAnswer(ServiceError):
 
     `sent` is False only when it is proved that no byte of the request left: refused, DNS, TLS,
     connect or pool timeout, or the request could not be built. `why` is the kind of failure, a
-    word. `cause` says more about a connection that did not open, as "certificate verify failed".
+    word. `cause` says why a connection did not open, for example "certificate verify failed".
     """
 
     def __init__(self, why: str, *, sent: bool, cause: str = "") -> None:

@@ -107,7 +107,7 @@ class OAuthClient:
             self._token_url,
             TOTAL_S,
             form=form,
-            fresh=True,  # if the answer to a refresh is lost, the account has to be linked again
+            fresh=True,  # a refresh that is lost on a dead connection may cost the account's link
             secrets=(self._client_secret,),
         )
         return _read(self._http.call(request))

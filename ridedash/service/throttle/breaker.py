@@ -29,10 +29,11 @@ SILENT_LASTS_S: Final = 120.0  # without a failure for this long, the state is u
 
 
 class Breaker:
-    """Opens after 5 failures in a row, or half of 20 or more calls in 30 s; a good probe closes it.
+    """Opens after 5 failures in a row, or when half of at least 20 calls in 30 s have failed.
 
-    Not thread-safe. `chance` gives a random number of at least 0 and less than 1. An epoch is the
-    time between two toggles: results of calls from an earlier epoch are ignored.
+    A probe that is answered closes it. Not thread-safe. `chance` gives a random number of at least
+    0 and less than 1. An epoch is the time between two toggles: results of calls from an earlier
+    epoch are ignored.
     """
 
     def __init__(self, chance: Callable[[], float]) -> None:
@@ -144,7 +145,10 @@ class Silence:
         return now - self._last
 
     def since(self, now: float) -> float | None:
-        """The first failure of a run of two or more; None after an answer or a long pause."""
+        """The first failure of a run of two or more; None after an answer.
+
+        Also None when the last failure is too long ago (`is_known`).
+        """
         if self._in_a_row < SILENT_FAILURES or not self.is_known(now):
             return None
         return self._since

@@ -7,7 +7,7 @@ import math
 from collections import deque
 from typing import Final
 
-BURST_SHARE: Final = 0.45  # share of a second's calls that may start at once after a rest
+BURST_SHARE: Final = 0.45  # share of a second's calls that may start at once after idle time
 MIN_BURST: Final = 4.0  # calls; at a rate below 9 this is more than that share
 WINDOW_S: Final = 1.0
 # tolerance for rounding: after a wait of exactly `wait_s` there must be a token
@@ -19,10 +19,10 @@ RETRIES_STORED: Final = 10.0
 
 
 class TokenBucket:
-    """At most `rate` calls in any second, and after a rest at most `burst` of them at once.
+    """At most `rate` calls in any second, and after idle time at most `burst` of them at once.
 
-    Not thread-safe. With tokens alone a burst and a second's refill could fall into one second; so
-    the starts of the last second are counted too.
+    Not thread-safe. With tokens alone, a burst and the refill of a second could be used within one
+    second; therefore the starts of the last second are counted too.
     """
 
     def __init__(self, rate: float, now: float) -> None:

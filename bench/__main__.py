@@ -1,4 +1,4 @@
-"""`python -m bench`: measure the lines of the table, each in a process of its own."""
+"""`python -m bench`: measure the lines of the table (bench/README.md), each in its own process."""
 
 import argparse
 import contextlib
@@ -112,7 +112,7 @@ def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
 
 
 def end_on_sigterm() -> None:
-    """Let SIGTERM end a run as Ctrl+C does, so that no process that it started is left."""
+    """Let SIGTERM end a run as Ctrl+C does, so that no process that the run started is left."""
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
 
 

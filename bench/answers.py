@@ -1,4 +1,4 @@
-"""Times from a key to the change that the board shows, while the server answers nothing."""
+"""Times from a key press until the board shows its effect, while the server does not answer."""
 
 import re
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def press(run: Run) -> Result:
     protects="Who reads out plates goes through the rides without waiting for any.",
 )
 def step(run: Run) -> Result:
-    """Step through the RIDES rides of a board; the server answers none of their pages."""
+    """Step through the first STEPS of the board's RIDES rides, whose pages get no answer."""
     return _measured(run, run.of(4, 2), _step)
 
 
@@ -61,7 +61,7 @@ def _measured(run: Run, boards: int, took: Callable[[Any], list[float]]) -> Resu
                 page.goto(f"{url}/")
             return took(page)
 
-        fresh()  # the first page compiles its scripts
+        fresh()  # not measured: on the first page the browser compiles the scripts
 
         def figure() -> float:
             return frame.quiet([each for _ in range(boards) for each in fresh()])

@@ -53,7 +53,7 @@ def poll_cpu(run: Run) -> Result:
 def further_desk(run: Run) -> Result:
     """Polls of several clients within half a second, which share one board.
 
-    Our figure is 1000 / (polls a second).
+    Our figure is the mean CPU time of one poll.
     """
     with _busy() as board:
         board.poll()
@@ -70,9 +70,9 @@ def further_desk(run: Run) -> Result:
     protects=PROTECTS,
 )
 def bytes_a_minute(run: Run) -> Result:
-    """Bytes of requests and responses a minute.
+    """Bytes of addresses and response bodies a minute, without headers.
 
-    The baseline sends the whole list with every change.
+    The baseline sends the whole list with every change; its requests are not counted.
     """
     with _busy() as board:
         board.poll()
@@ -94,7 +94,7 @@ def bytes_a_minute(run: Run) -> Result:
 def _mean(
     run: Run, before: Callable[[], object], work: Callable[[], object]
 ) -> Callable[[], float]:
-    """Milliseconds of CPU time of an action, without its preparation."""
+    """A function that returns the mean CPU time of `work` in ms, without the time of `before`."""
 
     def taken() -> float:
         times, spent = run.of(10, 3), 0.0
@@ -119,7 +119,7 @@ class Board:
     moment: float = 1_000.0
 
     def poll(self) -> int:
-        """Poll as the page does. Returns the bytes of request and response."""
+        """Poll EVERY_S after the last poll. Returns the bytes of the address and of the body."""
         self.moment += EVERY_S
         return self.ask()
 
@@ -141,7 +141,7 @@ class Board:
         return json.dumps(views).encode()
 
     def moved_on(self) -> None:
-        """Two and a half seconds of updates."""
+        """Store what changes between two polls: positions of cabs, and some ETAs."""
         with self.desk.desk.services.db.write() as s:
             rides = s.query(Ride).all()
             for ride in self.rng.sample(rides, round(MOVED * RIDES)):

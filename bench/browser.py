@@ -31,9 +31,9 @@ NO_BROWSER: Final = (
     protects="The list of a busy property never stutters while a user scrolls or types.",
 )
 def board_update(run: Run) -> Result:
-    """Script time of a poll that changes a word in every row.
+    """Script time of a poll that changes a text in every row.
 
-    The server's own list is shorter, so the answer is a stub.
+    The answers are stubs, because the server has only a few rides.
     """
     with opened() as found:
         if found is None:
@@ -75,7 +75,7 @@ def _played(rows: dict[str, Any], polls: list[int]) -> dict[str, Any]:
 
 
 def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], updates: int) -> float:
-    """Milliseconds of script time between polls, including the timers that run each second."""
+    """Milliseconds of script time for each poll, including the timers that run each second."""
     before, began = metrics(), polls[0]
     while polls[0] < began + updates:
         metrics()  # lets the stubbed answers through
@@ -91,7 +91,7 @@ def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], update
     protects="A tablet at the door follows a cab all evening without running hot.",
 )
 def glide(run: Run) -> Result:
-    """Script time of a new position with each poll.
+    """The main thread's time for tasks while each poll brings a new position.
 
     The time of the same page with a standing cab is subtracted.
     """

@@ -68,9 +68,10 @@ def snapshot(kind: str, booking_id: str) -> dict[str, Any]:
 
 
 def templates() -> dict[str, tuple[bytes, bytes, bytes]]:
-    """The parts of a body by the first letter of the id.
+    """For each kind, by its first letter, the parts of its body.
 
-    They are the bytes before the id, between id and latitude, and after the latitude.
+    They are the bytes before the id, between id and latitude, and after the latitude. A booking id
+    begins with the first letter of its kind.
     """
     made = {}
     for kind in KINDS:

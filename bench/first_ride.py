@@ -1,8 +1,9 @@
 """`python -m bench.first_ride`: from the start of a new demo to a booked ride on its stage.
 
-The command is that of `make demo` behind its set-up. It counts the seconds until the desk
-shows the booked ride and the guest's phone follows it, with two presses, and lists requests to
-foreign hosts. By hand: the seconds are those of this machine, with a browser that runs already.
+It runs the command that `make demo` runs once everything is installed. Then it counts the seconds
+until, after two presses, the desk shows the booked ride and the guest's phone follows it, and lists
+requests to foreign hosts. It is run by hand: the seconds depend on the machine, and the browser
+runs already.
 """
 
 import argparse
@@ -25,7 +26,7 @@ SIZE: Final = {"width": 1440, "height": 900}
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each run. Returns 1 if one was too slow or asked a foreign host."""
+    """Print a line for each run. Returns 1 if one was too slow or made a foreign request."""
     parser = argparse.ArgumentParser(prog="python -m bench.first_ride", description=__doc__)
     parser.add_argument("--times", type=int, default=3)
     times = parser.parse_args(arguments).times

@@ -1,8 +1,9 @@
-"""`python -m bench.five_minutes`: the presenter's sheet, pressed by a script on the stage.
+"""`python -m bench.five_minutes`: a script acts out the presenter's sheet on the demo's stage.
 
-Each line of the five minutes is begun when the sheet says so, or as soon as what comes before it is
-over; for each it prints both, and when it was done. A person speaks meanwhile: the script waits for
-the stage alone, and for as long as its sentences stay there. By hand: it takes five minutes.
+Each line of the sheet (ridedash/demo/sheet.py) begins at its time, or once the line before it is
+done, if that is later. The planned time, the delay and the end of each are printed. A presenter
+would speak meanwhile; the script waits only for the stage, which shows each of its sentences for
+some time. It is run by hand, because it takes five minutes.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from tests.running import Running, running
 
 WAIT_MS: Final = 200_000  # a story with an outage is long
 SIZE: Final[ViewportSize] = {"width": 1440, "height": 900}
-READ_S: Final = 12.0  # how long a call in the lens is looked at
+READ_S: Final = 12.0  # how long a presenter looks at a call in the lens
 # what the stage says from the outage on
 DOWN: Final = re.compile("company goes down|says since when|The calls are few|All six rides")
 PLATE: Final = "[data-cell=plate]:visible, [data-slot='cab.plate']:visible"
@@ -117,11 +118,11 @@ def _story(page: Page, line: Line) -> None:
 def _lens(page: Page, _line: Line) -> None:
     if page.locator("[data-title]").is_visible():
         expect(page.locator("[data-said]")).to_contain_text(DOWN, timeout=WAIT_MS)
-    page.locator("[data-said]").click()  # moves the focus to the stage: the story typed at the desk
+    page.locator("[data-said]").click()  # moves the focus from the desk, where the story typed
     page.keyboard.press("~")
     desk = page.frame_locator("iframe[name=desk]")
     desk.get_by_role("button", name="Point at a fact").click()
-    desk.locator(PLATE).first.hover()  # of the board, or of the ride that the story shows
+    desk.locator(PLATE).first.hover()  # a plate on the board, or of the ride that the story shows
     desk.locator("[data-lens-rows] button").first.click()
     time.sleep(READ_S)
     desk.locator("[data-lens-close]").click()

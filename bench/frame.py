@@ -114,7 +114,7 @@ def reached(aim: str, ratio: float) -> bool:
 
 
 def side_by_side(run: Run, ours: Figure, baseline: Figure, unit: str, **words: str) -> Ratio:
-    """Measure both sides in turns, so that other load affects both.
+    """Measure both sides alternately, so that other load affects both.
 
     The first measurement of each is dropped.
     """

@@ -33,7 +33,7 @@ PROTECTS: Final = (
 
 @line("growth-sqlite", "SQLite, rides in the table", aim=AIM, protects=PROTECTS, minutes=15)
 def on_sqlite(run: Run) -> list[Result]:
-    """Each size is in a file of its own; each larger one and the smallest are measured in turns."""
+    """Each size has its own file; each larger one is measured alternately with the smallest."""
     return _measured(run, databases.SQLITE)
 
 
@@ -95,7 +95,7 @@ def _flat(
 def _in_turns(
     work: Callable[[Grown], object], small: Grown, large: Grown, times: int
 ) -> tuple[float, float]:
-    """(large, small): milliseconds of an action, as the lower quartile, measured in turns."""
+    """(large, small): milliseconds of an action, as the lower quartile, measured alternately."""
     took: dict[int, list[float]] = {small.size: [], large.size: []}
     for _ in range(times):
         for each in (small, large):
@@ -155,7 +155,10 @@ BASE: Final = 1_000_000  # the ids of copies begin above it
 
 @contextlib.contextmanager
 def in_bulk(s: Session) -> Iterator[None]:
-    """For rows by the hundred thousand: indexes are made anew at the end, not row by row."""
+    """For a block that writes very many rows: indexes are dropped before it and created after it.
+
+    On PostgreSQL the block runs without triggers and without checks of foreign keys.
+    """
     connection = s.connection()
     sqlite = connection.dialect.name == databases.SQLITE
     indexes = [index for model in COPIED for index in model.__table__.indexes]  # type: ignore[attr-defined]

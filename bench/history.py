@@ -102,7 +102,7 @@ class BusyProperty:
         return RideFilter(now - timedelta(days=370), now + timedelta(days=1))
 
     def key(self, back: int) -> PageKey | None:
-        """The key of the page that has so many rides before it."""
+        """The key of the page that has `back` rides before it; None for the first page."""
         return (
             PageKey(self.shown.desk.now - timedelta(minutes=5 * back), 2 * BASE) if back else None
         )
@@ -115,7 +115,7 @@ def measured_on(
 ) -> list[Result]:
     """The measurements of a property with RIDES rides on a kind of database.
 
-    `vary` changes the rides further, for lines that need more variety than the history's.
+    `vary` changes the rides further, for lines that need more variety than those of this module.
     """
     os.environ["RIDEDASH_TEST_DATABASE"] = kind
     try:
@@ -244,7 +244,7 @@ def busy(vary: Callable[[Session], None] | None = None) -> Iterator[BusyProperty
 
 
 def _spread(s: Session) -> None:
-    """One ride every five minutes, of some thousands of guests, with different ends."""
+    """Spread the rides: one every five minutes, with various rooms, prices, plates and outcomes."""
     spread(s, "created_at", "happens_at")
     for statement in (
         "UPDATE orders SET room = CAST(100 + id % 400 AS TEXT),"

@@ -38,7 +38,7 @@ SPREAD: Final = (
     " WHEN 3 THEN 'auto' ELSE 'mini' END,"
     f" staff_id = :staff + id / 7 % {PEOPLE}, cost_centre_id = :centre + id / 84 % {CENTRES}",
     "UPDATE offers SET drop_name = 'Place ' || (id % 700)",
-    # half of the cancelled rides were cancelled later than is free
+    # half of the cancelled rides were cancelled too late to be free
     "UPDATE rides SET allotted_at = :early WHERE id % 40 = 0",
 )
 # gives every second ride to another property, in all tables that insights read
@@ -130,7 +130,7 @@ def _asked(
 
 
 def varied(s: Session) -> None:
-    """Rides of several cars, places, people and cost centres; an admin looks at them."""
+    """Vary products, places, staff and cost centres, and make the signed-in user an admin."""
     house = s.scalars(select(Property.id).order_by(Property.id)).first()
     admin = s.scalars(select(Staff).where(Staff.property_id == house)).one()
     admin.role = "admin"
@@ -166,7 +166,7 @@ def shared(prop: BusyProperty) -> None:
     with desk.services.db.write() as s, in_bulk(s):
         for statement in SHARED:
             s.execute(text(statement), {"other": desk.ids["other.property"]})
-        s.execute(delete(InsightSpan))  # in bulk no trigger noted the changes
+        s.execute(delete(InsightSpan))  # PostgreSQL's triggers, which note changes, are off here
     known(prop.shown)
 
 

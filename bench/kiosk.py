@@ -1,4 +1,4 @@
-"""The guest's kiosk: its bytes, its start on a poor line, the times to a screen and to a ride."""
+"""The guest's kiosk: its bytes, its start on a slow line, the times to a screen and to a ride."""
 
 import contextlib
 import itertools
@@ -40,8 +40,8 @@ WATCH: Final = """
     }
   }).observe(document, { subtree: true, childList: true, attributeFilter: ["data-screen"] });
 """
-# a visit up to the last screen before Book, and back; `place-0` is timed to the next screen, not to
-# the service's answer
+# controls touched in a visit up to the screen that asks for the name, and back. `place-0` is timed
+# until the next screen is shown, not until the service answers
 WAY: Final = ("start", "other", "bar-back", "place-0", "car-0", "bar-back", "bar-over")
 
 
@@ -55,7 +55,7 @@ class Lobby:
     desk: Desk
 
     def anew(self) -> None:
-        """Reset the demo, because a kiosk may have no more than three rides under way."""
+        """Reset the demo, because at most three rides of a kiosk may wait for their passenger."""
         if self.desk.http.post("/demo/reset").status_code != 303:
             raise RuntimeError("the demo could not be reset")
 
@@ -162,7 +162,7 @@ def _measured(run: Run, figure: Callable[[Lobby], float], unit: str, pace: str =
 
 
 def _loaded(lobby: Lobby) -> tuple[float, float]:
-    """Kilobytes of a cold start, and the seconds until the start can be pressed."""
+    """Kilobytes of a cold start, and the seconds until "Book a ride" can be pressed."""
     with lobby.page() as page:
         load = Line(page).load(f"{lobby.url}/kiosk")
         page.wait_for_function("() => startedAt > 0")

@@ -1,12 +1,12 @@
 """`python -m bench.kiosk_faults`: everything that can fail, on each screen of the guest's kiosk.
 
-The running program, a real browser with a profile of its own, and each fault on each screen, in
-English and in Arabic, or in the languages that are asked for. A case is good when within 20 s
-nobody is left with a spinner or an empty screen, every sentence is in the guest's language, and the
-screen is one of those that this fault may lead to. After a crash of the tab and after a reload
-neither the page, nor the browser's profile, nor the program's log has anything that the guest
-typed. It takes about half an hour, and is run by hand: the tests check only what the page decides
-without a server.
+It starts the program and a real browser with a profile of its own, and causes each fault on each
+screen, in English and in Arabic or in the languages that are given. A case passes if within 20 s
+the screen shows neither a spinner nor nothing, every sentence is in the guest's language, and the
+screen is one of those to which this fault may lead. After a crash of the tab, a reload and a
+restart of the program, nothing that the guest typed may be left in the page, in the browser's
+profile or in the program's log. It takes about half an hour, and is run by hand: the tests check
+only what the page decides without a server.
 """
 
 import argparse
@@ -25,12 +25,12 @@ from playwright.sync_api import Error as PlaywrightError
 from bench import frame
 from bench.kiosk_lobby import Guest, House, Stopped, browser, house
 
-LONGEST_S: Final = 20.0  # the longest that a guest may look at a ring that turns
+LONGEST_S: Final = 20.0  # longest time that a guest may look at a spinner
 PRESSED_MS: Final = 3_000
 TRIES: Final = 3  # attempts to reach a screen, before its fault begins
-SLACK_S: Final = 2.0  # more on a busy machine
+SLACK_S: Final = 2.0  # added to LONGEST_S, for a busy machine
 LANGUAGES: Final = ("en", "ar")
-NAME, PHONE, PLACE = "zyxa", "9845550199", "zyzx"  # words of a guest that nothing may keep
+NAME, PHONE, PLACE = "zyxa", "9845550199", "zyzx"  # what guests type, and nothing may keep
 SCREENS: Final = (
     *("start", "where", "place", "car", "who", "check"),
     *("booking", "booked", "find", "ride"),
@@ -38,8 +38,8 @@ SCREENS: Final = (
 # screens whose cases book a ride; limits count rides, so the demo is reset before each case
 BOOKS: Final = frozenset({"check", "booking", "booked", "find", "ride"})
 END: Final = frozenset({"broken", "start"})  # "out of order", or the start screen again
-# The texts of the stage in another language than the guest's. Facts, and English below a text, are
-# not counted.
+# Returns the texts of the page that have an English word of `words`, or without `words` any word in
+# Latin letters. Facts, and the English below a text, are not counted.
 FOREIGN: Final = """(words) => {
   const found = [];
   const english = words.length ? new RegExp(`\\\\b(${words.join("|")})\\\\b`, "i") : /[a-z]{3,}/;
@@ -114,7 +114,7 @@ def away(bench: Bench, _guest: Guest) -> Iterator[None]:
 
 @contextlib.contextmanager
 def errors(_bench: Bench, guest: Guest) -> Iterator[None]:
-    """Our server answers every request of a visit with 500, but not the beats."""
+    """Our server answers every request of a visit with 500, except heartbeats."""
     pattern = "**/kiosk/*"
 
     def answer(route: Any) -> None:
@@ -132,7 +132,7 @@ def errors(_bench: Bench, guest: Guest) -> Iterator[None]:
 
 @contextlib.contextmanager
 def slow(_bench: Bench, guest: Guest) -> Iterator[None]:
-    """Our server answers the beats, but no request of a visit while the guest looks."""
+    """Our server answers heartbeats, but no request of a visit during the block."""
     pattern, held = "**/kiosk/*", []
 
     def hold(route: Any) -> None:
@@ -160,7 +160,7 @@ def cut_after(bench: Bench, _guest: Guest) -> Iterator[None]:
 
 @contextlib.contextmanager
 def locked(bench: Bench, _guest: Guest) -> Iterator[None]:
-    """Somebody else holds the database."""
+    """Another connection holds the write lock of the database."""
     with contextlib.closing(sqlite3.connect(bench.house.database, timeout=30)) as held:
         held.isolation_level = None
         held.execute("BEGIN IMMEDIATE")
@@ -226,8 +226,8 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
     "cut after create": (cut_after, GOES_ON),
     "database locked": (
         locked,
-        # a beat is stored every 15 s, and waits for the database. Until a beat fails, a screen that
-        # sends no request stays, and a screen that sends one leads the guest to the staff
+        # A heartbeat is stored every 15 s, and waits for the lock. Until one fails, a screen that
+        # sends no request stays, and one that sends a request leads the guest to the staff.
         {screen: GOES_ON.get(screen, {screen}) | END for screen in SCREENS}
         | {"check": {"sorry", "unknown", "broken"}, "find": {"sorry"} | END}
         | {"booking": GONE["booking"], "booked": GONE["booked"]},
@@ -244,7 +244,7 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
 
 
 def stand(bench: Bench, guest: Guest, screen: str) -> None:
-    """Go from the start to a screen, and stop before the press that asks our server."""
+    """Go from the start to a screen, and stop before the press that sends a request."""
     if screen in ("find", "ride"):
         guest.find(*bench.ride)
         if screen == "ride":
@@ -273,7 +273,7 @@ def _to_booking(bench: Bench, guest: Guest, screen: str) -> None:
     if screen == "booking":
         bench.house.control("faults", operation="create", fault="delay", seconds=8)
     if screen in ("booking", "booked"):
-        with guest.page.expect_response("**/kiosk/order"):  # the press is taken before the fault
+        with guest.page.expect_response("**/kiosk/order"):  # the order is stored before the fault
             guest.press("book")
         guest.wait("sending" if screen == "booking" else "booked")
 

@@ -1,13 +1,13 @@
 """`python -m bench.kiosk_soak --minutes 1440`: a day at the guest's kiosk, a visit every 2 minutes.
 
-The running program and one tab that is never closed. Of five visits one books a ride, one finds it
-again, one looks for a place by its letters, one goes away in the middle, and one starts over in
-another language. What is measured is the tab: its memory, nodes and listeners after what is
-unreachable was collected, whether each visit came back to the start screen, and how often the page
-was loaded again, which only a new release or a day of standing may do.
+It starts the program, and one browser tab that is never closed. Of every five guests one books a
+ride, one finds it again, one looks for a place by its letters, one walks away in the middle, and
+one starts over in another language. Measured are the tab's memory, nodes and listeners after
+garbage collection, whether each visit came back to the start screen, and how often the page was
+loaded again, which may happen only after a new release or once a day.
 
-The first rounds are not compared: a browser compiles what runs often, and keeps that. Snapshots of
-the heap before and after 45 equal visits differ by such code alone.
+The first visits are not compared: in them the browser compiles the code that runs often, and keeps
+the result. Snapshots of the heap before and after 45 equal visits differed only by such code.
 """
 
 import argparse
@@ -33,7 +33,7 @@ GROWS: Final = 0.10  # the most that the tab's memory, nodes and listeners may g
 SHARE: Final = 5  # the first and the last fifth of the samples are compared
 WARM: Final = 20  # visits until the browser has compiled all that it will
 LEAST: Final = 10  # samples after the warm-up, for a verdict
-COLLECTIONS: Final = 3  # what the first one frees may have held other garbage
+COLLECTIONS: Final = 3  # in a row: the first may leave what its garbage still referred to
 BACK_S: Final = 90.0  # after this time a screen that a guest left must be the start again
 DAY_MINUTES: Final = 24 * 60
 
@@ -101,7 +101,7 @@ class Soak:
         guest.press("aid-large", "aid-large", "bar-over")
 
     def _leaves(self, guest: Guest) -> None:
-        """The guest walks away: the kiosk returns by itself, after its time and 20 s more."""
+        """The guest walks away: the kiosk returns by itself, 20 s after its timeout."""
         guest.cars("place-1")
 
     def _another_language(self, guest: Guest) -> None:

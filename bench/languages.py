@@ -34,7 +34,10 @@ Environ = dict[str, Any]
     minutes=3,
 )
 def eight_languages(run: Run) -> Sequence[Ratio]:
-    """Every viewer has an update, then nothing new many times; each side has the same viewers."""
+    """Each viewer polls once after an update, and then many times without one, which is timed.
+
+    Each side has the same viewers.
+    """
     with frame.folder() as folder:
         world = make_world(folder, RIDES, POLL_LAYER="on")
         try:

@@ -29,7 +29,7 @@ PROTECTS: Final = "A partner who has seen a press sees what came of it before th
 
 @dataclass
 class Watched:
-    """A demo with six rides whose clock is held, and a browser that shows its board."""
+    """A demo whose clock is stopped, with six rides, and a browser that shows its board."""
 
     presenter: Presenter
     page: Any
@@ -84,7 +84,7 @@ def _watched() -> Iterator[Watched | None]:
 
 
 def _six_rides(watched: Watched) -> None:
-    """Six rides under way, all shown on the board, and no story that leads the clock."""
+    """Let a story book six rides, drop the story, and wait until the board shows the rides."""
     presenter = watched.presenter
     moment = presenter.begin(SIX_RIDES)
     while moment["step"] < BOOKINGS:

@@ -1,9 +1,10 @@
 """What the lens of a demo costs: the worker's loop with the recorder of calls, and without it.
 
-Live mode has no recorder, as the baseline here, so the lens costs nothing there. The first figure
-comes from one run: its baseline leaves out the processor time that the recorder itself takes, in
-its own thread and in those that hand calls over. This figure is steady. Turns with and without the
-recorder count its effect on other code too, but they vary by more than the aim allows.
+Live mode has no recorder, like the baseline here, so the lens costs nothing there. The first figure
+comes from runs with the recorder only: their baseline is the same run without the CPU time that the
+recorder itself takes, in its own thread and in those that hand calls over. This figure is steady.
+The second figure compares runs with and without the recorder, by turns. It includes the recorder's
+effect on other code too, but varies by more than the aim allows.
 """
 
 import os

@@ -57,7 +57,7 @@ def web(run: Run) -> Ratio:
     protects=PROTECTS,
 )
 def worker(run: Run) -> Ratio:
-    """A `ridedash worker` over SQLite, against a service that answers at once."""
+    """A `ridedash worker` on SQLite, whose service answers at once."""
     from bench.fake_tracking import fake_tracking
     from bench.worker_rig import APP_TOKEN, KEYS, fill, polls_of
     from ridedash.store.database.database import Database
@@ -68,7 +68,7 @@ def worker(run: Run) -> Ratio:
         db.upgrade()
         fill(db, run.of(10_000, 2_000))
         environ = {
-            "MALLOC_ARENA_MAX": "1",  # as in the units of docs/operating.md
+            "MALLOC_ARENA_MAX": "1",  # as in the systemd units of docs/operating.md
             "RIDEDASH_INSTANCE": str(folder / "instance"),
             "RIDEDASH_DATABASE_URL": url,
             "RIDEDASH_SERVICE_URL": service,

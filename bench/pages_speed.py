@@ -44,7 +44,10 @@ def picker_map(run: Run) -> Ratio:
     "map together.",
 )
 def picker_page(run: Run) -> list[Ratio]:
-    """The whole page, signed in, over the database; the baseline is a map only."""
+    """The whole page for a signed-in user, with its use of the database.
+
+    The baseline is a page with only a map.
+    """
     with pages() as shown:
         center, points = LatLng(-38.505, -127.995), points_of(shown.service)
         empty = _against_folium(

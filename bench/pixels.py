@@ -1,17 +1,19 @@
 """`python -m bench.pixels`: the stage at four moments of each story, twice, pixel by pixel.
 
-Two new demos play each story with the same seed side by side, step by step; after a quarter, a
-half, three quarters and all of the steps a picture of both stages is taken, once they no longer
-change. By hand: it takes minutes. A picture that differs is kept with its other half, and the place
-is printed. Ages ("12 s ago") and how long nobody knows are people's time, and are left out; so is
-the address of a ticket, which has the port. Maps are drawn in one layer: parts that are moved by
-themselves keep the fractions of a pixel at which they were first drawn. The PIN of a ticket and our
-references are those of `bench.same_dice`. A kiosk is touched before each picture: people's time
-clears its screen.
+Two new demos play each story with the same seed side by side, step by step. After a quarter, a
+half, three quarters and all of the steps a picture of each stage is taken, once it no longer
+changes. If the two differ, the area that differs is printed, and `--keep` stores both. This is run
+by hand, because it takes minutes.
 
-A picture that differs is taken again: after each part is drawn anew, then after the desk is loaded
-anew, which its line says. For signs on the map stay where they are while their cab stands, so after
-a leap their places may depend on the order in which the polls came.
+Left out are what depends on real time, as ages ("12 s ago") and how long an outcome is unknown, and
+the QR code of a ticket, whose address has the port. Maps are drawn in one layer, because a layer
+that moves keeps the fraction of a pixel at which it was first drawn. `bench.same_dice` makes the
+PIN of a ticket and the partner references equal in both demos. Kiosks are touched before each
+picture, because in real time they would clear their screens.
+
+Pictures that differ are taken again: first after every part was drawn anew, then after the desk was
+loaded anew too, which the printed line says. A marker on the map stays where it is while its cab
+stands, so after a leap of the clock its place may depend on the order in which the polls came.
 """
 
 import argparse
@@ -32,7 +34,7 @@ from tests.running import Running, running
 
 ROOT: Final = Path(__file__).parents[1]
 DICE: Final = (sys.executable, "-m", "bench.same_dice")
-SETTINGS: Final = {  # of both demos: a PIN is made of the key
+SETTINGS: Final = {  # of both demos: PINs are derived from the secret key
     "PYTHONPATH": str(ROOT),
     "RIDEDASH_SECRET_KEY": "the same key for both halves of a picture",
 }
@@ -47,7 +49,7 @@ LOADED_ANEW: Final = TAKES - 1  # the attempt with the desk loaded anew
 WAIT_MS: Final = 200_000  # a story with an outage is long
 STILL_S: Final = 1.5  # a picture that is the same for so long is taken
 CHANGES_S: Final = 25.0  # a picture that still changes after so long is taken as it is
-FLAT: Final = "window.L_DISABLE_3D = true"  # Leaflet then places what it draws without layers
+FLAT: Final = "window.L_DISABLE_3D = true"  # Leaflet then uses no transforms, so no layers
 TOUCH: Final = "() => dispatchEvent(new KeyboardEvent('keydown', { key: 'Shift' }))"
 # so wide that the desk is not scaled: in a scaled desk an edge may cover half a pixel, and the
 # shade of such a pixel depends on when the browser draws it
@@ -133,7 +135,7 @@ def _compared(judge: Page, halves: list[Page], keep: Path | None) -> dict[str, A
 
 
 def _drawn_anew(halves: list[Page]) -> None:
-    """Let the browser draw every part of both stages once more: at another density, and back.
+    """Let the browser draw every part of both stages anew: at pixel density 2, then again at 1.
 
     Otherwise the parts of a stage stay as they were drawn at different times, and where a scaled
     frame covers half a pixel, two such drawings may differ by a shade.

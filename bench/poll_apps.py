@@ -29,7 +29,7 @@ def bare() -> Flask:
 
     def unchanged() -> BaseResponse:
         answer = Response(body, mimetype="application/json")
-        # the client knows the current version
+        # as if the client always knew the current version
         answer.headers["ETag"] = request.headers.get("If-None-Match", '"x"')
         return answer.make_conditional(request)
 

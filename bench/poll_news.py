@@ -1,4 +1,4 @@
-"""Polls that Flask answers, because of an update or because a guest polls."""
+"""Polls that Flask answers: after an update, without the cache, or of a guest's link."""
 
 from datetime import timedelta
 from time import process_time
@@ -54,7 +54,7 @@ def news(run: Run) -> Ratio:
 def without_cache(run: Run) -> Ratio:
     """Both sides read a signed cookie and the database, and answer 200."""
     with frame.folder() as folder:
-        world = make_world(folder, 40, POLL_LAYER="off")  # each ride's polls are limited
+        world = make_world(folder, 40, POLL_LAYER="off")  # 40 rides: polls of each are rate-limited
         ours, plain = world.desk.client(), obvious_poll(world.desk.services.db).test_client()
         if plain.get("/sign-in").status_code != 200:
             raise RuntimeError("the baseline signs nobody in")

@@ -216,7 +216,7 @@ def _told(world: World, page: str = "ride") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _counting() -> Iterator[tuple[str, list[str]]]:
-    """A service that counts its callers and knows no rides."""
+    """A service that knows no rides. Yields its URL and the paths requested so far."""
     calls: list[str] = []
 
     class Service(BaseHTTPRequestHandler):

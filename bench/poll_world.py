@@ -48,7 +48,7 @@ class World:
         return bytes(client.get(path).data)
 
     def heard(self) -> None:
-        """Record, as a worker does, that the service has just sent news of all rides.
+        """Record, as a worker does, that the service has just answered polls of all rides.
 
         After a minute without such a record, boards and pages say how old their facts are.
         """

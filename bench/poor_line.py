@@ -84,7 +84,7 @@ class Line:
         self._cdp.send("Network.emulateNetworkConditions", emulated | speeds)
 
     def load(self, address: str) -> Load:
-        """Open an address, and wait until the page asks for nothing more."""
+        """Open an address, and wait until the page makes no more requests."""
         self._asked, self._bytes, self._pending = {}, {}, set()
         self.page.goto(address, wait_until="domcontentloaded", timeout=LONGEST_S * 1000)
         usable = self.page.evaluate(

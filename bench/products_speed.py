@@ -28,10 +28,10 @@ ASKED = {
     protects="Cards appear when the service has answered, not a moment later.",
 )
 def products(run: Run) -> Ratio:
-    """The call goes from our client to the sandbox on this machine: no service can be nearer.
+    """The baseline is a call of our client to the sandbox on this machine: no service is nearer.
 
-    Most of its time is the work of the service. Compared with a call that is answered with constant
-    bytes, no parser would be fast enough.
+    Most of its time is the sandbox's work. A baseline that answers with constant bytes would be so
+    fast that no parser could reach the aim.
     """
     with frame.folder() as folder, pages() as shown, shown.desk.app.test_request_context():
         desk = Desk(folder, clock=None)

@@ -79,7 +79,7 @@ def _environ(
     folder: Path, web: int, sandbox: int, database: str | None, pace: float, rate: int
 ) -> dict[str, str]:
     ours = {
-        "MALLOC_ARENA_MAX": "1",  # as in the units of docs/operating.md
+        "MALLOC_ARENA_MAX": "1",  # as in the systemd units of docs/operating.md
         "RIDEDASH_INSTANCE": str(folder / "instance"),
         "RIDEDASH_PORT": str(web),
         "RIDEDASH_SANDBOX_PORT": str(sandbox),

@@ -1,8 +1,8 @@
 """The command `ridedash`, but ids of story runs and references of orders are the same each time.
 
 Only `bench.pixels` starts it, for its pictures: the stage shows references, and the PIN of a
-kiosk's ticket, which is made of the id of the run. Whoever reads this file can guess these values,
-so the file is no part of the package.
+kiosk's ticket, which is derived from the id of the run. These values are predictable, so this file
+is not in the package.
 """
 
 import base64

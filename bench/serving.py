@@ -63,7 +63,7 @@ def free_port() -> int:
 
 
 def wait_for(port: int, child: "subprocess.Popen[Any]") -> None:
-    """Wait until the port has a listener; RuntimeError when the child ended first."""
+    """Wait until the port has a listener. RuntimeError if the child ends, or after START_S."""
     end = monotonic() + START_S
     while monotonic() < end and child.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):

@@ -1,14 +1,15 @@
-"""`python -m bench.stories`: every story of the demo to its end, by each way and each kept seed.
+"""`python -m bench.stories`: plays every story of the demo to its end, in four ways.
 
-A story must end as it says with seeds 1 to 3: stepped, played at 20 and at 60 times the speed, and
-played while a second window of the same person plays it too and loads its page anew. No order may
-be made twice, no call be without its ride in the lens, and each play of a story with a seed must
-have the same cast. With `--times 10` each is stepped so often, and must have the same facts each
-time: one hash, printed at the end, on SQLite and on PostgreSQL (RIDEDASH_TEST_DATABASE=postgresql).
-The tests of each change step one seed alone; this is the long form, by hand.
+A story must end as it says with each of the seeds 1 to 3: stepped, played at 20 and at 60 times the
+speed, and played while a second window of the same person plays it too and loads its page again. No
+order may be made twice, every call in the lens must belong to a ride, and all plays of a story with
+the same seed must have the same cast. With `--times 10` each story is stepped ten times with each
+seed, and must have the same facts each time. A hash of the facts is printed at the end; it must be
+the same on SQLite and on PostgreSQL (RIDEDASH_TEST_DATABASE=postgresql). This long form is run by
+hand: the tests only step each story with one seed.
 
-The time goes by waiting: for the service's clock, and for an outage of a minute. So several
-programs play side by side, the longest plays first.
+Most time is spent waiting, for the service's clock and for an outage of a minute. So several
+programs play side by side, and the longest plays begin first.
 """
 
 import argparse
@@ -39,7 +40,7 @@ PATIENCE_S: Final = 400.0
 WARMED: Final = ("--demo-stage",)
 OUTAGE: Final = "down"
 OUTAGE_S: Final = 80.0
-RIDE_S: Final = 1500.0  # of the service's clock, about
+RIDE_S: Final = 1500.0  # about how long a story lasts by the service's clock
 
 
 class Play(NamedTuple):
@@ -144,7 +145,7 @@ def _ends_well(windows: tuple[Presenter, Presenter], play: Play, same: Same) -> 
         wrong.append("an order was made twice")
     wrong += [f"of no ride: {each}" for each in windows[0].orphans(play.story)]
     has_ended = moment["state"] == "ended"
-    if has_ended:  # otherwise it may have made no call: then there is no file
+    if has_ended:  # otherwise the lens may have no file, because no call was made
         wrong += same.differs(play, demo)
     counted = [words for words, _ in moment["lines"] if "outage" in words]
     if play.story == OUTAGE and has_ended:

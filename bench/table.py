@@ -28,7 +28,7 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The measured commit, marked when files were changed since."""
+    """The id of the current commit; it ends with "-dirty" if files were changed since."""
     command = ["git", "--no-optional-locks", "describe", "--always", "--dirty"]
     found = subprocess.run(
         command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False

@@ -26,7 +26,7 @@ def cold(run: Run) -> Ratio:
     server.warm()
     for number in (0, 1):
         for zoom in range(server.MIN_ZOOM, server.MAX_ZOOM + 1):
-            # prepares the zoom level, for which its first tile would wait
+            # prepares the zoom level: otherwise its first tile would be slow
             server._zoom_tiles(number, zoom)
     rng = random.Random(run.seed)
     return frame.alone(run, lambda: _p95_ms(rng, run.of(40, 15)), "ms")

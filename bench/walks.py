@@ -139,7 +139,7 @@ def page_walks(poll_layer: str) -> dict[str, Walk]:
             ("a page's poll made anew", f"/rides/{order_id}/snapshot.json"),
             ("the board's poll", "/board.json"),
         ):
-            get(path)  # makes the session of this browser known
+            get(path)  # not counted: a browser's first request does more
             _change(desk, order_id)
             found[name] = entered(lambda path=path: get(path))
         return found

@@ -82,9 +82,9 @@ def lateness(
 def highest(
     measure: Callable[[float], dict[str, float]], asked: float
 ) -> tuple[dict[str, float], float]:
-    """The result at the required rate, and the highest rate that was kept.
+    """The result at the required rate, and the highest rate at which polls were on time.
 
-    That is the required rate or a part of it.
+    The latter is the required rate, a part of it, or 0 if polls were late at all rates tried.
     """
     first = measure(asked)
     kept, found = asked, first

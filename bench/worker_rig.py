@@ -49,7 +49,7 @@ def rows_for(table: Any, **known: Any) -> dict[str, Any]:
 
 
 def fill(db: Database, rides: int, over_s: float = 0.0) -> None:
-    """Live rides, a third of each kind, with first polls spread over the next `over_s` seconds."""
+    """Insert live rides, a third of each kind; the first polls are due within `over_s` seconds."""
     now, vault = clock(), TokenVault(KEYS)
     with db.write() as s:
         place = add_property(s, "Grand Meridian Hotel", "UTC", now).id
@@ -98,7 +98,7 @@ def _ride(number: int, order_id: int, ours: dict[str, Any], due: datetime) -> di
 
 
 def booking_id(number: int) -> str:
-    """An id whose first letter is that of the kind, by which the fake answers."""
+    """An id whose first letter is that of the kind, from which fake_tracking knows the kind."""
     return f"{KINDS[number % 3][0]}{number}"
 
 

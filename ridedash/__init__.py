@@ -14,8 +14,8 @@ __all__ = ["__version__", "create_app"]
 def create_app(environ: Mapping[str, str] | None = None) -> "Flask":
     """The dashboard as a WSGI app; see factory.create_app.
 
-    The import is late on purpose: the sandbox's process passes through this file too, and starts
-    without the dashboard.
+    The import is late on purpose: the sandbox's process imports this package too, but should not
+    load the dashboard.
     """
     from ridedash.factory import create_app as build
 

@@ -68,7 +68,7 @@ def _run(rows: Sequence[Row], base: int, options: argparse.Namespace) -> Iterato
 def told(lines: Iterable[Line], facts: Mapping[str, Any], file: Path | None) -> list[Line]:
     """Print each line when it is ready, and write all lines so far to the file.
 
-    A run that is stopped then keeps its results.
+    So a run that is stopped keeps its results.
     """
     head = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit(), **facts}
     seen = []

@@ -21,7 +21,7 @@ SAYS: Final = {
 
 
 class Answering(asyncio.Protocol):
-    """One kept connection."""
+    """One connection, which is kept open."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Store the transport."""
@@ -79,7 +79,7 @@ def answering(port: int) -> Iterator[int]:
 
 @contextmanager
 def stopped(pid: int) -> Iterator[None]:
-    """Stop the service: it accepts connections but doesn't answer."""
+    """Suspend the service: connections to it are still opened, but not answered."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield

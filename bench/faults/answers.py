@@ -1,4 +1,4 @@
-"""The kinds of answers to create that the double gives, by name.
+"""The kinds of answers that the double of the service gives to create, by name.
 
 See docs/booking-protocol.md 1.4. The coupon of an order selects the kind of its answer.
 """
@@ -13,8 +13,8 @@ HTML: Final = "<html><h1>Bad gateway</h1></html>"
 class Way:
     """One kind of answer.
 
-    `made`: the booking is made before any byte of the answer is sent. `means` is the state that the
-    answer proves once it was read completely. `first` is the kind of answer to a
+    `made`: the booking is made before any byte of the answer is sent. `means` is the state of the
+    order that the answer proves once it was read completely. `first` is the kind of answer to a
     first attempt, if it differs.
     """
 
@@ -67,7 +67,7 @@ WAYS: Final[dict[str, Way]] = {
     "failure_with_id": Way(True, "UNKNOWN", body="failure_with_id"),
     "success_without_id": Way(True, "UNKNOWN", body="success_without_id"),
 }
-# MIXED adds every kind once, except three about the later course of a ride.
+# MIXED has COMMON and every kind once, except three that differ only in the later polls.
 COMMON: Final = ("booked",) * 8 + ("matching", "slow")
 MIXED: Final = (
     *COMMON,

@@ -164,9 +164,9 @@ class Hostile:
 
 
 def answers(rng: random.Random, real: list[dict[str, Any]], count: int) -> Iterator[Hostile]:
-    """A number of hostile answers.
+    """Yield `count` hostile answers.
 
-    Most are mutations of a real body, some are no valid answer at all.
+    Most are mutations of a real body; some are no valid answer at all.
     """
     for _ in range(count):
         chance = rng.random()

@@ -1,4 +1,7 @@
-"""The invariants I1 to I7 of docs/booking-protocol.md 1.1, checked against the true ledger."""
+"""Checks the invariants I1 to I7 of docs/booking-protocol.md 1.1 against the double's ledger.
+
+The ledger records what the double of the service really did.
+"""
 
 import threading
 from collections import Counter
@@ -13,13 +16,14 @@ from ridedash.rides.orders.transitions import FRESH
 from ridedash.store.orders import Order, OrderState
 
 S = OrderState
+# states of an order that don't deny that its booking exists
 MAY_EXIST: Final = frozenset(
     {S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED}
 )
 # docs/booking-protocol.md 1.3; a literal, so that a change of the program's value is noticed
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)
-SURE: Final = 3  # recovery jobs, because one may skip a row that another worker holds
-# Seconds of the fast clock in which a claimed request reaches the service.
+SURE: Final = 3  # recovery jobs: a single one may skip a row that another worker has locked
+# Seconds of the fast clock within which a claimed request reaches the service.
 CLEAR_WITHIN_S: Final = 10.0
 
 
@@ -32,9 +36,9 @@ class Findings:
     false_booked: int = 0  # I3
     false_not_booked: int = 0  # I4
     stuck: int = 0  # I5
-    taken_back: int = 0  # I6: shown as booked, and not booked any more
+    taken_back: int = 0  # I6: a page showed a booking id that the order no longer has
     late: int = 0  # I7
-    forgotten: int = 0  # an answer had arrived, and is lost
+    forgotten: int = 0  # an answer had arrived, but its order is not settled by it
     said: list[str] = field(default_factory=list)
     states: Counter[str] = field(default_factory=Counter)
 
@@ -67,9 +71,9 @@ class Findings:
 
 @dataclass
 class Overdue:
-    """I5: an order that waits for 20 s is shown as UNKNOWN by the next recovery job of any worker.
+    """I5: when an order has been SENDING for 20 s, the next recovery job makes it UNKNOWN.
 
-    The check counts jobs that are known to have run, not seconds: a busy machine runs them late.
+    The check counts recovery jobs that certainly ran, not seconds: a busy machine runs them late.
     """
 
     desk: Desk
@@ -108,7 +112,7 @@ def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Fi
     """
     found = Findings()
     now = desk.clock()
-    orders = desk.orders()  # read before the ledger, which may then have more, never less
+    orders = desk.orders()  # read before the ledger, which then has every booking that they have
     made = _made(desk)
     by_mtx = {order.mtx: order for order in orders}
     found.states = Counter(order.state for order in orders)
@@ -184,7 +188,7 @@ def _requests(
 
 
 def _calls(found: Findings, desk: Desk, by_mtx: dict[str, Order]) -> None:
-    """I7 by the calls that the service got: none long after its press, and none too many."""
+    """I7: no call reached the service long after the press. I2: no order was sent too often."""
     calls: Counter[str] = Counter()
     for line in desk.ledger.of("call"):
         order = by_mtx.get(line["mtx"])

@@ -1,4 +1,4 @@
-"""The crash loop: workers are killed at fail points and at random while people book and decide."""
+"""The crash loop: workers are killed, at fail points and at random, while people book."""
 
 import contextlib
 import random
@@ -38,7 +38,7 @@ HURRIES: Final = (
     100.0,
     60.0,
     10.0,
-)  # they divide the deadlines of calls; with the last one, a call may take as long as the lease
+)  # deadlines of calls are divided by one of these; by the last: a call may take a whole lease
 POINT_S: Final = 4.0  # a worker that doesn't reach its fail point is killed after this time
 QUIET_S: Final = 30.0  # longest time for the last worker to settle all orders
 # Seconds of wall time between recovery jobs: the program's value, but no more than 15.
@@ -232,7 +232,7 @@ class CrashRun:
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[Callable[[int], str]]:
-        """Hold the write lock of the orders."""
+        """Hold the write lock of the orders. Yields a function: order id to partner reference."""
         with self.desk.db.write() as s:
             if s.connection().dialect.name == POSTGRESQL:
                 s.execute(text("LOCK TABLE orders IN EXCLUSIVE MODE"))
@@ -242,7 +242,7 @@ class CrashRun:
         return press.order_id in self.desk.in_state(OrderState.SENDING)
 
     def _is_of(self, press: Press, pid: int) -> bool:
-        """Whether this worker sends the order; another one may be killed at any time."""
+        """Whether worker `pid` sends the order. Another may be killed before it has the answer."""
         owner = next(order.owner for order in self.desk.orders() if order.id == press.order_id)
         return owner is not None and f":{pid}:" in owner
 
@@ -260,7 +260,7 @@ class CrashRun:
         return True
 
     def _press_on(self) -> None:
-        """People: keep some orders ready, decide unknown ones now and then, and look at pages."""
+        """Do what people do (`people_do`), until the run is over."""
         rng = random.Random(self.desk.rng.getrandbits(32))
         while not self._over.is_set():
             with self._people, contextlib.suppress(DatabaseBusy, SQLAlchemyError):
@@ -268,7 +268,7 @@ class CrashRun:
             self._over.wait(0.01)
 
     def people_do(self, rng: random.Random) -> None:
-        """One step of the people."""
+        """Place an order if few are READY; sometimes look at pages, or resolve an unknown order."""
         if len(self.desk.in_state(OrderState.READY)) < WAITING:
             if rng.random() < 0.1:
                 self._press_and_die(rng)
@@ -285,7 +285,7 @@ class CrashRun:
             self.desk.decide(self.desk.presses[rng.choice(unknown)])
 
     def _press_and_die(self, rng: random.Random) -> None:
-        """Kill the web process during a request; the browser sends the same form again."""
+        """Kill a web process during a request, then send the same form again, as a browser does."""
         way = rng.choice(self.ways)
         request = self.desk.request(way)
         at_point = rng.random() < 0.8
@@ -315,9 +315,10 @@ Kind = TypeVar("Kind", bound=CrashRun)
 
 @contextlib.contextmanager
 def crash_run(case: Case, url: str, name: str, kind: type[Kind], **options: Any) -> Iterator[Kind]:
-    """A property with its double and its fork server, which are ended at the end.
+    """A run of a new property with a double of the service and a fork server.
 
-    `speed` is that of the clock, `hold_s` the delay of each track_ride.
+    Both are ended at the end. `speed` is that of the clock, `hold_s` the delay of each track_ride
+    in seconds; the other options are fields of `kind`.
     """
     folder, speed, hold_s = case.sub(name), options.pop("speed", SPEED), options.pop("hold_s", 0.0)
     with (

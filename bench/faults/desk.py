@@ -1,4 +1,4 @@
-"""The harness: a database, people who book and decide, the process of the double and its ledger."""
+"""The harness: a database, people who book, and the double of the service with its ledger."""
 
 import contextlib
 import json
@@ -39,7 +39,7 @@ SHARES: Final = ("matching", "match_cancel", "match_fails")
 
 @contextlib.contextmanager
 def database(case: Case) -> Iterator[str]:
-    """The URL of a fresh database of the row's kind. Raises Missing."""
+    """The URL of a new database of the kind that the row needs. Raises Missing."""
     if case.database == SQLITE:
         yield new_database(case.folder / f"db-{time.monotonic_ns()}", SQLITE)
         return
@@ -105,7 +105,7 @@ def double(folder: Path, hold_s: float = 0.0) -> Iterator[tuple[int, Ledger]]:
 
 @dataclass
 class Press:
-    """What the harness knows of one order: the kind of its answer, its request's first order."""
+    """What the harness knows of one order. `way` is the kind of answer to its create (WAYS)."""
 
     order_id: int
     way: str
@@ -246,7 +246,7 @@ class Desk:
 
 
 def as_json(request: BookingRequest) -> dict[str, Any]:
-    """A booking request for now, serialised for another process."""
+    """A booking request for an immediate ride, as JSON values for another process."""
     return {
         name: value
         for name, value in asdict(request).items()

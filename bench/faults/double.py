@@ -1,4 +1,4 @@
-"""A double of the service in a process of its own, with a true ledger on disk."""
+"""A double of the service in a process of its own, with a ledger on disk of all it really did."""
 
 import json
 import os
@@ -35,7 +35,7 @@ class Booking:
 
 
 class Double:
-    """The service. Each action is written to the ledger before any byte of its answer is sent."""
+    """The double. Each action is written to the ledger before any byte of its answer is sent."""
 
     def __init__(self, ledger: Path, hold_s: float) -> None:
         self._file = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -208,10 +208,7 @@ class _Handler(socketserver.StreamRequestHandler):
 
 
 def main() -> None:
-    """`python -m bench.faults.double LEDGER HOLD_S`: serve until standard input ends.
-
-    Prints its port.
-    """
+    """`python -m bench.faults.double LEDGER HOLD_S`: print the port, serve until stdin ends."""
     server = _Server(("127.0.0.1", 0), _Handler)
     server.double = Double(Path(sys.argv[1]), float(sys.argv[2]))
     threading.Thread(target=server.serve_forever, daemon=True).start()

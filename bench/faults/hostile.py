@@ -1,4 +1,4 @@
-"""One round of each operation against a service that answers anything, and checks of every page."""
+"""Rounds of hostile answers to each operation of the service, and checks of the pages."""
 
 import json
 import logging
@@ -75,14 +75,14 @@ class Liar(Service):
 
 
 class Complaints(logging.Handler):
-    """A log handler with the messages of a worker about failed jobs."""
+    """A log handler that counts the messages of workers about failed jobs."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.heard: Counter[str] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Store the record."""
+        """Count the failure that the message names."""
         self.heard[record.getMessage().split(" failed: ")[-1][:80]] += 1
 
 
@@ -115,7 +115,7 @@ class Trial:
                 for _ in range(LIGHT):
                     getattr(self.reader, self.service.target)()
             ROUNDS[self.service.target](self)
-        except Exception as error:  # it would break a page or a worker
+        except Exception as error:  # a page or a worker would fail by it
             self.wrong[f"{type(error).__name__} at {_where(error)}: {error!s:.40}"] += 1
         self.rounds += 1
         if self.rounds % (2 if self.service.target in SHOWN else 4) == 0:
@@ -146,7 +146,7 @@ class Trial:
             self.wrong[f"JSON: {type(error).__name__}"] += 1
 
     def products(self) -> None:
-        """Request prices for a trip, as the picker does."""
+        """Request prices for a trip: from the Estimator, and by the pages of the booking form."""
         owner = OfferOwner(self.desk.property_id, self.desk.actor)
         with self.desk.app.test_request_context("/"):
             for _ in range(AT_ONCE):
@@ -160,7 +160,7 @@ class Trial:
         self.get(f"/rides/new?show=1&{QUERY}")
 
     def create(self) -> None:
-        """Send a few orders once each, and check that each state is honest."""
+        """Send a few orders, and check that no state claims more than the answer proves."""
         made = [self.desk.place() for _ in range(AT_ONCE)]
         for _ in range(3):
             self.desk.worker.step()
@@ -174,7 +174,7 @@ class Trial:
         self.orders = made
 
     def track_ride(self) -> None:
-        """Poll ten rides in various states."""
+        """Poll all rides, each with a random last status; count answers that can't be stored."""
         with self.desk.s.db.write() as s:
             for ride in s.scalars(select(Ride)):
                 ride.status, ride.ended_at, ride.reported = self.rng.choice(LIVE), None, None
@@ -197,7 +197,7 @@ class Trial:
             )
 
     def act(self) -> None:
-        """One action on each ride, some through the page's own form."""
+        """The action on a few rides: on one by the form of its page, on others by direct calls."""
         deeds = {
             "abort": self._abort,
             "cancel": self._cancel,

@@ -1,4 +1,4 @@
-"""The process of a worker, or of a person who books: production classes with real fail points."""
+"""A process that runs a worker or places one order: production classes, killed at fail points."""
 
 import base64
 import math
@@ -32,7 +32,7 @@ STOPS_WITHIN_S: Final = 0.05
 
 
 class Hurried(Http):
-    """Http with shorter timeouts: a deadline of 60 s ends after 60 / `speed`."""
+    """Http with shorter timeouts: a deadline of 60 s ends after 60 / `speed` seconds."""
 
     speed = 1.0
 
@@ -60,7 +60,7 @@ class Life:
     point: str = ""
     hit: int = 1
     ends_by: int = signal.SIGKILL
-    hurry: float = 200.0  # by how much deadlines of calls are shortened
+    hurry: float = 200.0  # the deadlines of calls are divided by this
     threads: int = 8
     mutant: str = ""
     # send this booking request instead of running the worker
@@ -119,5 +119,5 @@ class EndAt:
             self.left -= 1
             if self.left == 0:
                 os.kill(os.getpid(), self.ends_by)
-                # This line runs after SIGSTOP only, which takes a little time to stop each thread.
+                # Reached after SIGSTOP only, which takes a moment to stop every thread.
                 time.sleep(STOPS_WITHIN_S)

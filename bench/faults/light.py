@@ -45,7 +45,7 @@ class Reader:
         self.ride = RideState(wire.Kind.SHARE, booking_id="SHR1")
 
     def products(self) -> None:
-        """Products become cards and offers, which are stored as JSON."""
+        """Get products, make their cards, and check that each product can be stored as JSON."""
         try:
             listed = self.desk.s.client.products(PICKUP, DROP)
         except ServiceError:
@@ -55,7 +55,7 @@ class Reader:
             strict(product.model_dump(mode="json"))
 
     def create(self) -> None:
-        """An answer to create is classified, and fits into the answer journal."""
+        """Classify an answer to create, and check that it fits into the answer journal."""
         self.number += 1
         # Half of the orders have the partner reference that the real body names.
         own = str(CREATED["merchant_txn_id"])
@@ -72,7 +72,7 @@ class Reader:
         assert len(_packed({"mtx": mtx, **asdict(outcome)})) <= 4096
 
     def track_ride(self) -> None:
-        """An answer is merged into the known ride, and the stored ride is read back unchanged."""
+        """Merge an answer into the known ride, and check that it is the same after storing."""
         try:
             snapshot = self.desk.s.client.track_ride("good", booking_id="SHR1")
         except ServiceError:
@@ -90,23 +90,23 @@ class Reader:
         self.ride = merged
 
     def abort(self) -> None:
-        """The search is stopped."""
+        """Stop the search for a driver."""
         self._act(lambda: self.desk.s.client.abort_booking("C1", "good"))
 
     def cancel(self) -> None:
-        """The ride is cancelled."""
+        """Cancel a ride."""
         self._act(lambda: self.desk.s.client.cancel_booking("C1", "changed mind", "good"))
 
     def drop_location(self) -> None:
-        """The drop is changed."""
+        """Change the drop."""
         self._act(lambda: self.desk.s.client.update_drop_location("C1", DROP, "good"))
 
     def feedback(self) -> None:
-        """Feedback is sent."""
+        """Send feedback."""
         self._act(lambda: self.desk.s.client.submit_feedback("C1", 5, "good"))
 
     def options(self) -> None:
-        """The labels of a feedback form."""
+        """Get the labels of a feedback form."""
         self.number += 1
         try:
             found = self.desk.s.client.feedback_options(f"mini-{self.number}", "good")

@@ -19,7 +19,7 @@ from ridedash.store.models.orders import Order, OrderState
 
 
 class ClaimsNothing(Sender):
-    """T2 is left out: the order is SENDING only once the answer has come."""
+    """Step T2 (docs/booking-protocol.md 1.3) is left out: the order is READY until the answer."""
 
     def _claim(self, order_id: int, _digest: str | None = None) -> Claimed | None:
         with self.runtime.db.read() as s:
@@ -98,7 +98,7 @@ def _resends(worker: Worker) -> None:
 
 
 def _doubts_late(_worker: Worker) -> None:
-    """Pages show only after minutes that an answer is missing.
+    """An order without an answer becomes UNKNOWN after 200 s, not after 20 s.
 
     The mutation changes constants of the worker's own process.
     """
@@ -124,6 +124,7 @@ MUTANTS: Final[dict[str, Callable[[Worker], None]]] = {
     "accept a crossed answer": lambda worker: _client(worker, _takes_crossed),
 }
 
+# a mutant that the fault matrix does not have
 OURS: Final[dict[str, Callable[[Worker], None]]] = {
     "unknown is shown late": _doubts_late,
 }

@@ -41,7 +41,7 @@ class Nursery:
         return int(self._ask(do="spawn", life=asdict(life))["pid"])
 
     def kill(self, pid: int, number: int = signal.SIGKILL) -> None:
-        """Send a signal to a process that has not been waited for."""
+        """Send a signal to a process, unless it has ended."""
         self._ask(do="kill", pid=pid, number=number)
 
     def wait(self, pid: int, timeout_s: float) -> int | None:

@@ -55,7 +55,7 @@ class Town(Shop):
         return (self.clock() - START).total_seconds()
 
     def play(self, request: httpx.Request) -> httpx.Response:
-        """The service, while it is available."""
+        """Record a call, and let the service answer it while it is up."""
         self.asked.append(Asked(self.now(), request.url.params.get("booking_id", ""), self.up))
         if not self.up:
             raise httpx.ConnectError("refused")
@@ -79,7 +79,7 @@ class Town(Shop):
             self.round()
 
     def round(self) -> None:
-        """What a worker's round does about polls, in one thread."""
+        """Claim, poll and record rides as one round of a worker does, in one thread."""
         before = self.traffic.is_open(write=False)
         tracker, room = self.worker.tracker, self.traffic.capacity
         most = min(AHEAD, room(Priority.WAITING))
@@ -98,7 +98,7 @@ class Town(Shop):
         return seen
 
     def lost(self) -> int:
-        """Rides without details or tracking, and orders whose state differs from the ledger."""
+        """The number of rides without details or polls, plus that of orders in a wrong state."""
         made = {booking["mtx"] for booking in self.service.bookings}
         states = {True: OrderState.BOOKED, False: OrderState.NOT_SENT}
         wrong = sum(order.state != states[order.mtx in made] for order in self.orders())
@@ -123,14 +123,14 @@ class Outage:
     """The results of one outage."""
 
     calls: int  # while the service was away
-    told_s: float  # from the service's failure until the program shows it as silent
+    told_s: float  # from the service's failure until the program knows that it is silent
     fresh_s: float  # from the service's return until every ride had an answer
     peak: int  # largest number of calls in any second
     lost: int
 
 
 def outage(place: Town, rides: int, before_s: float, away_s: float, after_s: float) -> Outage:
-    """The service goes away for `away_s` while rides continue."""
+    """Let the service be away for `away_s` while rides are in progress."""
     place.drive(rides)
     place.go(before_s)
     place.up, went = False, place.now()
@@ -150,7 +150,7 @@ def outage(place: Town, rides: int, before_s: float, away_s: float, after_s: flo
 
 
 def flap(place: Town, rides: int, minutes: float, half_s: float = 5.0) -> int:
-    """The service is available for five seconds and away for five while people book.
+    """Let the service be away and up by turns, `half_s` seconds each, while people book.
 
     Returns the largest number of changes of the circuit breaker in any minute.
     """

@@ -1,4 +1,4 @@
-"""A token expires in the middle of a shift, or a fixed price between estimate and send.
+"""A token expires in the middle of a shift, or a fixed price expires before its order is sent.
 
 Rows 13 and 31 of the fault matrix (docs/reliability.md 2).
 """
@@ -90,9 +90,9 @@ def _account(desk: Shop) -> Account:
 def _refused_refresh(
     desk: Shop, service: Service, orders: list[int], says: int, wrong: Counter[str]
 ) -> int:
-    """The refresh gets no clear answer, or is refused for good.
+    """Let the refresh be answered with HTTP `says`: 503 is no clear answer, 400 a final refusal.
 
-    Pages continue with the known details.
+    Pages must still show the last known details. Returns the number of their 500 answers.
     """
     said = {"error": "invalid_grant"} if says == 400 else {"message": "away"}
     service.tokens, service.token = {"another one"}, lambda: httpx.Response(says, json=said)  # type: ignore[method-assign]
@@ -151,7 +151,7 @@ class _SandboxDesk:
             clock=lambda: self.base + self.ahead,
         )
         home = cities()[0]
-        home.roads.snap(home.center)  # builds the streets: the first prices would wait for them
+        home.roads.snap(home.center)  # builds the streets now, or the first estimate would be slow
         self._wire = httpx.WSGITransport(app=create_sandbox(settings))
         self._shop = shop(folder, lambda request: self._wire.handle_request(request), durable=False)
         self.user = mint_token(settings.database, "house")
@@ -193,7 +193,7 @@ def _expired_round(desk: Shop, clock: _SandboxDesk) -> list[str]:
     answer = browser.post("/rides/new", data=_filled(desk, page, offer))
     order_id = int(answer.headers["Location"].rsplit("/", 1)[1])
     clock.ahead = timedelta(seconds=400)
-    with desk.s.db.write() as s:  # as if another price had been shown: the sandbox repeats the same
+    with desk.s.db.write() as s:  # fakes another shown price: the sandbox's price stays the same
         s.execute(update(Offer).where(Offer.id == offer.id).values(seat_prices={"": "1"}))
     desk.worker.step()
     order = desk.order(order_id)

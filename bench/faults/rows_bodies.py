@@ -125,7 +125,10 @@ Reader = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def _product(fields: dict[str, Any]) -> dict[str, Any]:
-    """The first category with these fields, and the parsed rest of the body."""
+    """Parse a list of products whose first category has these fields.
+
+    Returns its product, with another product as `beside` and the hotspot as `zone`.
+    """
     body = PRODUCTS | {"categories": [fields, *PRODUCTS["categories"][1:]]}
     read = ProductList.from_wire(body).model_dump()
     products = {each["category"]: each for each in read["products"]}

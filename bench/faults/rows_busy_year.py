@@ -19,8 +19,8 @@ HOUR: Final = 60.0  # minutes from which the verdict of bench.soak is used
 RIDES: Final = 300
 FEW_RIDES: Final = 60
 # In the first minutes the memory of Python still grows by tens of megabytes an hour. There are ten
-# pages or polls a second. A short run therefore only detects a leak of four kilobytes in each of
-# them, or of one descriptor in sixty.
+# pages or polls a second. A short run therefore detects only a leak of at least four kilobytes in
+# each page or poll, or of one descriptor in sixty of them.
 MB_AN_HOUR: Final = 150.0
 DESCRIPTORS_AN_HOUR: Final = 600.0
 
@@ -36,7 +36,8 @@ def many_rides(case: Case) -> Verdict:
 )
 def many_rides_postgresql(case: Case) -> Verdict:
     """The same on PostgreSQL."""
-    # Without a server the row is skipped; anything absent below is a failure.
+    # Without a server this raises Missing, and the row is skipped. A line that is absent in the
+    # report is a failure.
     database_in(case.folder / "is-there", POSTGRESQL)
     return _lists(case, "history-postgresql")
 
@@ -81,9 +82,9 @@ def soaked(case: Case) -> Verdict:
 
 
 def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
-    """Whether the metrics of a soak are flat, and the metrics.
+    """Whether memory and descriptors of a soak are flat, and a text about both.
 
-    The limits are the soak's own after an hour, and wider ones for shorter runs.
+    A run of an hour has the limits of bench.soak, a shorter one has wider limits.
     """
     if found["flat"] is None:
         return False, f"{minutes:g} minutes: {found['why']}"

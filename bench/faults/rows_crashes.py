@@ -26,13 +26,13 @@ OFTEN: Final = {  # frequent answers for each mutant, so that few kills detect i
 
 @row(1, "kill -9 of one worker, any instant of create")
 def one_worker(case: Case) -> Verdict:
-    """At least 1,000 workers are killed, and a process is killed 100 times at each fail point."""
+    """At least 1,000 workers are killed, and at each fail point at least 100 processes."""
     return _killed(case, kills=case.size(1000, 60), slots=1)
 
 
 @row(2, "kill -9 of two workers on one database, SQLite")
 def two_workers(case: Case) -> Verdict:
-    """The same, with a second worker that continues."""
+    """At least 700 workers are killed, while a second one goes on."""
     return _killed(case, kills=case.size(700, 40), slots=2)
 
 

@@ -135,7 +135,7 @@ class SmallDisk:
         self._desk = desk
 
     def fill(self) -> None:
-        """Fill the disk, after SQLite has given back the space reserved in its log."""
+        """Fill the disk, after SQLite has truncated its write-ahead log, which had spare space."""
         assert self._desk is not None
         with self._desk.s.db.engine.connect() as line:
             line.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -157,7 +157,7 @@ class SmallDisk:
             self._limit(2**30)
 
     def _limit(self, pages: int) -> None:
-        """Limit the database to so many pages, or to those in use, on each pooled connection."""
+        """Limit the database to `pages` pages, or to those in use, on each pooled connection."""
         assert self._desk is not None
         lines = [self._desk.s.db.engine.connect() for _ in range(12)]
         for line in lines:
@@ -224,7 +224,7 @@ def _ready(browser: FlaskClient, desk: Shop) -> int:
 
 
 def _starts_without(folder: Path) -> bool:
-    """Whether a worker starts although its journal folder is a file, or stops without a reason."""
+    """Whether a worker starts although its journal folder is a file, or ends without saying why."""
     (folder / "instance").mkdir(mode=0o700)
     (folder / "instance" / "blackbox").write_text("")
     url = database_in(folder, SQLITE)

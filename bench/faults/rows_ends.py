@@ -32,7 +32,8 @@ from tests.backing import PostgresServer
 DRAIN_S: Final = 26.0
 SLEEPS: Final = ("order.claimed", "order.sent", "", "answer")
 STOPPED_S: Final = 45.0  # by the fast clock; longer than an order may wait for its call
-# states in which the order may end: stopped before the call, and while waiting for the answer
+# states in which the order may end: if its worker was suspended before the call, and if it was
+# suspended while it waited for the answer
 ENDS: Final = (
     # REJECTED if a recovery job had set UNKNOWN before
     {OrderState.NOT_SENT, OrderState.REJECTED, OrderState.BOOKED},
@@ -83,7 +84,10 @@ def asleep(case: Case) -> Verdict:
 
 
 def _sleeps(run: CrashRun, found: Findings, where: str, how_long_s: float) -> None:
-    """Stop one worker at `where` for longer than an order may wait, and continue it."""
+    """Suspend one worker for longer than an order may wait, and continue it.
+
+    `where` is a fail point, "" (the worker is idle), or "answer" (it waits for an answer).
+    """
     ends_by = signal.SIGSTOP if where.startswith("order.") else signal.SIGKILL
     pid = run.nursery.spawn(
         run.desk.life(point=where if ends_by == signal.SIGSTOP else "", ends_by=ends_by, hurry=20.0)
@@ -148,7 +152,7 @@ class Shot(CrashRun):
     """People who repeat a form that was answered with "can't save right now"."""
 
     def people_do(self, rng: random.Random) -> None:
-        """One step of the people."""
+        """Send again a form that could not be saved, then do what the people of CrashRun do."""
         if self.desk.unsure:
             self.desk.send(*self.desk.unsure[0])
             del self.desk.unsure[0]

@@ -38,16 +38,16 @@ class BesideKiosks(CrashRun):
     pressed: dict[int, Press] = field(default_factory=dict)  # by order
 
     def people_do(self, rng: random.Random) -> None:
-        """One step of the people."""
+        """A guest books at a kiosk, or the people at the desk do one step."""
         if rng.random() < SHARE and len(self.desk.in_state(OrderState.READY)) < WAITING:
             self._press_at_kiosk(rng)
         else:
             super().people_do(rng)
 
     def _press_at_kiosk(self, rng: random.Random) -> None:
-        """A guest books. Their page sends the same press again, as after a lost answer."""
+        """A guest books. Their page sends the same press one to three times (lost answers)."""
         press = self._page(rng)
-        nothing = cast("Any", None)  # a press asks the service for nothing
+        nothing = cast("Any", None)  # no client, no tokens: a press makes no call to the service
         runtime = Runtime(self.desk.db, nothing, nothing, self.desk.clock)
         ids = {book(runtime, KEY, press, TZ).order_id for _ in range(rng.randint(1, MOST_PRESSES))}
         for order_id in ids:
@@ -78,7 +78,10 @@ class BesideKiosks(CrashRun):
         return Press(kiosk_id, desk.property_id, visit, token, offer_id, wish)
 
     def without_ticket(self) -> Findings:
-        """Check that each kiosk order has its own ride number, and that its page's PIN opens it."""
+        """Check that each kiosk order is paid in cash, and has a ticket.
+
+        The ticket's ride number is unique, and finds the order together with the PIN of the page.
+        """
         found = Findings()
         with self.desk.db.write() as s:
             rows = s.scalars(select(Ticket)).all()

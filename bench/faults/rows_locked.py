@@ -72,7 +72,7 @@ def _pressed(
     wrong: Counter[str],
     waited: list[float],
 ) -> int:
-    """Press during the lock, which is held to its end. Returns the number of 500 answers."""
+    """Press "Book" while another writer holds the lock. Returns the number of 500 answers."""
     orders, polls = len(desk.orders()), _polls(service)
 
     def look() -> None:
@@ -94,7 +94,7 @@ def _pressed(
 def _goes_on(
     desk: Shop, browser: FlaskClient, form: dict[str, str], ride: int, wrong: Counter[str]
 ) -> None:
-    """The same press is sent and the ride polled by the worker that survived the lock."""
+    """Check that the same form now makes an order, and that the same worker sends and polls."""
     wrong["the same form later"] += browser.post("/rides/new", data=form).status_code != 303
     wrong["not sent later"] += not comes(lambda: desk.orders()[-1].state == "BOOKED")
     wrong["polls did not go on"] += not comes(lambda: desk.ride(ride).seen_at == desk.clock())
@@ -131,7 +131,7 @@ def followed(desk: Shop, service: Service) -> int:
 
 @contextlib.contextmanager
 def _long_writer(desk: Shop, look: Callable[[], None]) -> Iterator[None]:
-    """Another writer that holds the lock for a fixed time and calls a last check before the end."""
+    """Let another writer hold the lock for HELD_S, and call `look` just before it ends."""
     held = threading.Event()
     thread = threading.Thread(target=_hold, args=(desk.s.db.engine.url.database, held, look))
     thread.start()
@@ -153,7 +153,10 @@ def _hold(path: str, held: threading.Event, look: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
-    """Run the worker's rounds as in production, and list their errors."""
+    """Run the worker in a thread. Yields the messages of the rounds that the lock made it skip.
+
+    Other errors are counted in `wrong` at the end.
+    """
     stop, told = threading.Event(), _Told()
     log = logging.getLogger("ridedash.rides")
     thread = threading.Thread(target=desk.worker.run, args=(stop,))
@@ -190,7 +193,7 @@ class _Told(logging.Handler):
 
 @row(23, "Four writers at once on one SQLite file")
 def four_writers(case: Case) -> Verdict:
-    """Four processes write in turn, and none is refused."""
+    """Four processes write at the same time, and none of their writes is refused."""
     times, url = case.size(5_000, 60), database_in(case.folder, SQLITE)
     command = [sys.executable, "-m", "bench.faults.writer", url, str(times)]
     writers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]

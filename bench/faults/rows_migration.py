@@ -1,4 +1,4 @@
-"""A half-applied migration, or a database of another program or of a newer version.
+"""A half-applied migration, or a database of a newer or older version.
 
 Row 33 of the fault matrix (docs/reliability.md 2).
 """
@@ -51,7 +51,10 @@ def half_migrated(case: Case) -> Verdict:
 
 
 def ended(command: list[str], settings: dict[str, str]) -> tuple[int | None, str]:
-    """Exit code and output of a program that should not start; None if it had to be stopped."""
+    """The exit code of a program that should not start, and its standard error.
+
+    The code is None if the program did start and had to be stopped.
+    """
     with subprocess.Popen(
         command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as run:

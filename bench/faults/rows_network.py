@@ -86,7 +86,7 @@ def _failed(desk: Shop) -> int:
 
 
 def _again(desk: Shop, failed: list[int]) -> Iterator[bool]:
-    """The service is reachable now: each failed order is booked again, once."""
+    """Book each failed order again, now that the service answers; yields whether that worked."""
     service, out_of_reach = Service(), desk.http
     desk.http, desk.address = Http(service.transport()), "http://127.0.0.1:9"
     for order_id in failed:
@@ -113,7 +113,7 @@ def booked_without_an_answer(case: Case) -> Verdict:
         shop(case.folder, http=Hasty(2, 0.4), address=server.url, durable=False) as desk,
     ):
         orders = []
-        # On a busy machine a send may time out before its first byte.
+        # On a busy machine a send may time out before its first byte, and is then no try.
         while len(ledger) < tries:
             current[0] = ways[len(ledger) % len(ways)]
             orders.append((current[0], desk.order(_failed(desk))))
@@ -133,7 +133,7 @@ def endless(case: Case) -> Verdict:
     with _servers_apart() as urls, Hasty(1, total_s) as http:
         for number in range(times):
             if number == times // 3:
-                # The first calls have allocated their memory; from now on it must not grow.
+                # The first calls have allocated their memory; from now on it must hardly grow.
                 before = rss()
             took = _all_at_once(http, urls)
             late += sum(seconds > total_s + (0.5 if not case.short else 3) for seconds, _ in took)
@@ -225,7 +225,7 @@ def _memory(name: str) -> int:
 
 @row(11, "Redirects: the partner key goes to no other host")
 def redirects(_case: Case) -> Verdict:
-    """Each operation is redirected to another host in each way; that host must get no request."""
+    """Each operation is redirected by each status; the other host must get no request."""
     followed, wrong, tried = 0, [], 0
     with serving(lambda line, _stop: line.sendall(answer(b"{}"))) as other:
         for status in ("301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"):

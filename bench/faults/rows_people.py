@@ -40,7 +40,7 @@ def one_token_pressed_often(case: Case) -> Verdict:
         page = browser.get("/rides/new").text
         for number in range(rounds):
             with desk.app.app_context():
-                # The rounds would exceed the limit of 60 orders a minute and get 429.
+                # Otherwise the rounds would exceed the limit of 60 orders a minute, and get 429.
                 limiter.reset()
             form = desk.form(page, offer=desk.offer())
             answers = _pressed(port, cookie_of(browser), form, PRESSES)
@@ -172,7 +172,7 @@ def _overrides(desk: Shop) -> int:
 def late_answer(case: Case) -> Verdict:
     """An order is closed as not booked, then the booking comes.
 
-    There is an alarm, and the offer to abort the older ride.
+    Its page shows an alarm, and offers to abort its ride.
     """
     tries, wrong, errors = case.size(30, 3), 0, 0
     service = Service()

@@ -62,6 +62,7 @@ class Event:
 
 
 Holds = Callable[[Event], bool]
+# what a sending thread must do after the request, in this order
 STEPS: Final[tuple[tuple[str, Holds], ...]] = (
     ("the answer was written into the answer journal", lambda e: e.writes(".box")),
     ("the answer journal was synced", lambda e: e.syncs(".box")),
@@ -72,9 +73,10 @@ STEPS: Final[tuple[tuple[str, Holds], ...]] = (
 
 @row(27, "power cut: the claim is on the disk before a byte leaves")
 def power_cut(case: Case) -> Verdict:
-    """T2 and the sent journal are synced before the request, the answer before T3.
+    """The claim and the sent journal are synced before the request is sent.
 
-    T3 is synced before a page says "Booked".
+    The answer journal is synced before the outcome is written to the database, and the outcome is
+    synced before a page says "Booked".
     """
     if shutil.which("strace") is None:
         raise Missing("strace")
@@ -129,7 +131,7 @@ def watched(life: str, staff_id: str, said: str) -> None:
 
 
 def _read(life: Life, staff_id: int, said: Path, worker: int) -> None:
-    """Request one order after the other until its page says "Booked", and write that down."""
+    """Poll one order after the other until it is shown as booked; write a line to `said` then."""
     clock, limiter.enabled = FastClock(life.origin, life.speed), False
     # POLL_LAYER=off: each poll reads the database.
     told = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}

@@ -34,6 +34,7 @@ POINTS: Final = (
     "plan.ready",
 )
 AT_ONE_DESK: Final = 10  # restores of one database, before the next one is made
+# states of an order in which it accounts for its booking
 STANDS_FOR: Final = frozenset(
     {S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED}
 )
@@ -45,7 +46,7 @@ class Died(BaseException):
 
 @dataclass
 class Hook:
-    """At the `hit`th failpoint of that name: restores the backup, and may end the worker."""
+    """A failpoint hook: calls `work` at the `hit`th visit of `point`, then may raise Died."""
 
     point: str
     hit: int
@@ -125,7 +126,7 @@ class _Round:
     def play(self) -> None:
         self.counts.restores += 1
         self._work(self.rng.randrange(3))
-        self._press(minutes=self.rng.choice((15, 16, 18)))  # sent soon after the backup
+        self._press(minutes=self.rng.choice((15, 16, 18)))  # due soon after the backup
         if self.rng.random() < 0.5:
             self._press(minutes=0)
         self.backup = dump(self.desk.s.db)
@@ -150,7 +151,7 @@ class _Round:
         self.is_restored = True
 
     def _press(self, minutes: int | None = None) -> None:
-        """Place an order for now (0 minutes) or a planned one; the service's answer is random."""
+        """Place an order for a ride in `minutes` (0: now, None: random), with a random answer."""
         rng, service = self.rng, self.service
         ahead = rng.choice((0, 0, 0, 15, 22, 40)) if minutes is None else minutes
         pickup_at = self.desk.clock() + timedelta(minutes=ahead)
@@ -180,7 +181,7 @@ class _Round:
 
     @contextlib.contextmanager
     def _worker(self, hook: Hook | None = None) -> Iterator[Worker]:
-        """A worker with the journals of this machine, which remain after its end."""
+        """A worker with the journals of this machine, whose files remain after its end."""
         journal = AnswerJournal(self.desk.folder / "blackbox", slots=64)
         runtime = self.desk.runtime
         try:
@@ -189,7 +190,7 @@ class _Round:
             journal.close()
 
     def _decide(self) -> None:
-        """People take up what is missing, and decide about what is held."""
+        """Make orders of all lost ones, release some held rides, then accept the restore."""
         desk = self.desk
         with desk.s.db.read() as s:
             lost = [row.mtx for row in restores.lost_orders(s, desk.property_id)]
@@ -205,7 +206,10 @@ class _Round:
         desk.clock.go(self.rng.choice((60, 1800)))
 
     def _check(self, when: str) -> None:
-        """Each booking was made once, and an order or the list of lost orders stands for it."""
+        """Count bookings made twice, denied by their order, or known to no order and no lost order.
+
+        Once staff have decided, the list of lost orders must be empty.
+        """
         made = Counter(each["mtx"] for each in self.service.bookings)
         with self.desk.s.db.read() as s:
             lost = set(s.scalars(select(LostOrder.mtx).where(LostOrder.closed_at.is_(None))))

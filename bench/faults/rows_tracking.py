@@ -49,12 +49,15 @@ BAND: Final = re.compile(r"<[^>]*\sdata-stopped-band\b[^>]*>")
 
 @dataclass
 class Sharers(CrashRun):
-    """People who only book share rides, and arm a cancel for some of them."""
+    """People who book only shared rides, and cancel some while they wait for their booking.
+
+    Such a cancel is "armed": it is stored, and sent once the ride has its booking.
+    """
 
     armed: set[int] = field(default_factory=set)
 
     def people_do(self, rng: random.Random) -> None:
-        """One step of the people."""
+        """Book a shared ride if few are in progress, and arm the cancels of some that wait."""
         if (
             len(self.desk.in_state(OrderState.READY, OrderState.SENDING, OrderState.MATCHING))
             < LIVE
@@ -74,7 +77,7 @@ class Sharers(CrashRun):
             self.armed.add(order_id)
 
     def is_busy(self) -> bool:
-        """Whether any order is still in progress."""
+        """Whether any order is in progress, or any action may still be called."""
         states = (OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
         with self.desk.db.read() as s:
             asked = s.scalars(
@@ -117,7 +120,7 @@ def _check_hand_over(
             f"the cancel of order {order.id} was never sent: {armed.state} after {armed.calls} "
             "calls",
         )
-    # A cancel may be sent again if the first call was found not done.
+    # A cancel may be sent again if a poll after its first call showed no effect of it.
     if cancels > (armed.calls if armed else 0):
         found.find(
             "doubled",
@@ -201,7 +204,8 @@ def silent_tracker(case: Case) -> Verdict:
         browser, ride = desk.browser(), followed(desk, service)
         _told(browser, ride, wrong, 0)
         desk.clock.go(10)
-        wrong["nothing to take over"] += len(desk.worker.tracker.claim(8)) != 1  # then it dies
+        # the worker claims the ride, and "dies": nothing is done with the claim
+        wrong["nothing to take over"] += len(desk.worker.tracker.claim(8)) != 1
         for passed, age in ((SILENT_S - 11, SILENT_S - 1), (2, SILENT_S + 1), (9, SILENT_S + 10)):
             desk.clock.go(passed)
             _told(browser, ride, wrong, age)
@@ -234,7 +238,8 @@ def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> N
 def _says_stopped(browser: FlaskClient, expected: bool) -> bool:
     """Whether an open page's poll says that updates stopped.
 
-    The row sets its clock ahead, but a cached answer lasts for a moment of real time: wait for it.
+    The clock was set ahead, but an answer is cached for a moment of real time: wait until the cache
+    has expired.
     """
     until = time.monotonic() + 2 * SAME_S
     while True:

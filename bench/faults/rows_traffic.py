@@ -128,7 +128,7 @@ def _goes(stage: Stage, priority: Priority) -> bool:
 
 @row(14, "Service away for ten minutes, 300 rides, on a virtual clock", short=False)
 def away(case: Case) -> Verdict:
-    """Few calls are made in the outage, pages report it soon, and soon after it rides are fresh."""
+    """Few calls are made in the outage, it is noticed soon, and afterwards all rides are polled."""
     with town(case.folder, case.rng) as place:
         found = outage(place, 300, before_s=30.0, away_s=AWAY_S, after_s=90.0)
     ok = (
@@ -171,7 +171,7 @@ class Counted(Traffic):
 
 @row(14, "The same for 30 s with a real worker and sockets, pace 20", short=False)
 def away_for_real(case: Case) -> Verdict:
-    """A process that answers, is killed for half a minute and restarts at the same address."""
+    """The service is a process that is killed, and started at the same address 30 s later."""
     with _rides(case) as (place, traffic, port):
         with answering(port):
             time.sleep(BEFORE_S)
@@ -182,7 +182,7 @@ def away_for_real(case: Case) -> Verdict:
 
 @row(14, "A service that hangs for 30 s: connections, and no answers", short=False)
 def hanging_for_real(case: Case) -> Verdict:
-    """The same process is stopped, not killed: each call takes its whole timeout."""
+    """The same process is suspended, not killed: each call takes its whole timeout."""
     with _rides(case) as (place, traffic, port), answering(port) as pid:
         time.sleep(BEFORE_S)
         went = time.monotonic()

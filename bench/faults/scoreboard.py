@@ -1,4 +1,4 @@
-"""Rows of the fault matrix (docs/reliability.md 2): declares and runs them, and words results."""
+"""Declares and runs the rows of the fault matrix (docs/reliability.md 2), and prints results."""
 
 import importlib
 import pkgutil
@@ -33,7 +33,7 @@ class Case:
     minutes: float | None = None
 
     def size(self, long: int, short: int) -> int:
-        """The number of attempts."""
+        """`long`, or `short` in the short form."""
         return short if self.short else long
 
     def sub(self, name: str) -> Path:
@@ -47,7 +47,8 @@ class Case:
 class Verdict:
     """The result of a row.
 
-    `ok` is the row's own verdict; a lost or duplicate order, a false claim or a 500 fails too.
+    `ok` is the row's own verdict. The row also fails if an order was lost or duplicated, if one was
+    falsely shown as booked or as not booked, or if a page answered 500.
     """
 
     tried: int
@@ -161,7 +162,7 @@ def rows(numbers: Sequence[int] = (), only_short: bool = False) -> list[Row]:
 
 
 def seed_of(row: Row, base: int) -> int:
-    """The seed of a row in a run with that base."""
+    """The seed of a row, computed from `base`, the seed of the whole run, and the row's key."""
     return random.Random(f"{base} {row.key}").getrandbits(32)
 
 

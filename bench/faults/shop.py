@@ -220,7 +220,7 @@ class Shop:
         return client
 
     def offer(self, kind: str = "point_to_point", category: str = "mini", **options: Any) -> int:
-        """Store a product card as shown now; returns its id."""
+        """Store an offer, as if its product card were shown now; returns its id."""
         priced = Priced(
             category, kind, category.title(), "INR", "₹240", {"category": category}, **options
         )
@@ -273,7 +273,7 @@ class Shop:
         return place(self.s.db, self.clock, self.request(**facts)).order_id
 
     def send(self, **facts: Any) -> int:
-        """Make an order and its call; returns its id."""
+        """Make an order and send it; returns its id."""
         order_id = self.place(**facts)
         self.worker.sender.send(order_id)
         return order_id
@@ -290,7 +290,7 @@ class Shop:
         return self.page(order_id).order
 
     def ride(self, order_id: int) -> Ride:
-        """The row of its ride."""
+        """The row of the order's ride."""
         ride = self.page(order_id).ride
         assert ride is not None
         return ride
@@ -330,7 +330,7 @@ def shop_of(made: AnyShop) -> Iterator[AnyShop]:
 
 @contextmanager
 def _hushed(*names: str) -> Iterator[None]:
-    """Don't log expected errors."""
+    """Silence the loggers during the block, except critical records: other errors are expected."""
     loggers = [logging.getLogger(name) for name in names]
     before = [logger.level for logger in loggers]
     for logger in loggers:

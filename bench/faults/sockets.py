@@ -32,7 +32,7 @@ def refusing() -> Iterator[str]:
 
 @contextlib.contextmanager
 def deaf() -> Iterator[str]:
-    """An address whose queue is full: connections are never established."""
+    """An address whose backlog is full: connections are never established."""
     with contextlib.ExitStack() as stack:
         listening = stack.enter_context(socket.socket())
         listening.bind(("127.0.0.1", 0))

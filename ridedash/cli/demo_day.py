@@ -154,7 +154,10 @@ def wanted(app: Flask, days: int = plan.DAYS) -> Day | None:
 
 @contextlib.contextmanager
 def led(services: Services, clock: LedClock) -> Iterator[Player]:
-    """A player with services and a sandbox of its own, on `clock`, and the files of `services`."""
+    """Yields a Player with services and a sandbox of its own, which share the files of `services`.
+
+    Both run on `clock`.
+    """
     settings = services.settings
     sandbox = create_sandbox(replace(sandbox_settings(settings), clock=clock))
     with contextlib.ExitStack() as stack:

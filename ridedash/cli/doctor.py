@@ -39,7 +39,7 @@ class CheckFailed(Exception):
 
 
 class CheckContext(NamedTuple):
-    """What checks of the service need. `pickup`: the usual pickup of a property, None without."""
+    """What checks of the service need. `pickup` is None if no property has a usual pickup."""
 
     services: Services
     pickup: LatLng | None
@@ -196,7 +196,7 @@ def _outgoing(settings: config.Settings) -> str:
 
 
 def _address(settings: config.Settings) -> str:
-    """Ask /healthz by the public URL: its answer says at which address the request arrived."""
+    """Request /healthz at the public URL: the answer says at which address the request arrived."""
     url = settings.public_url
     # without the proxy for outgoing calls, through which our own address may be out of reach
     answer = _get(Egress(settings.ca_file), f"{url}/healthz")

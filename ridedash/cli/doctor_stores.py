@@ -76,7 +76,7 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
 
 
 def _connections(services: Services, shown: str) -> Finding:
-    """Report that the database answers, and the number of connections for a person to judge."""
+    """Check the size of the connection pool against the server's limit and the worker's threads."""
     allowed, each = services.db.server_connections(), services.settings.database_pool
     if allowed is None:
         return Finding("database", True, shown)

@@ -85,14 +85,14 @@ class SafeRefusal(ErrorTask):  # type: ignore[misc] # waitress ships no types
 
 
 class Channel(HTTPChannel):  # type: ignore[misc] # waitress ships no types
-    """A connection whose client can't keep it by sending its request byte after byte."""
+    """A connection that a client can't keep open by sending a request very slowly."""
 
     parser_class = StrictParser
     error_task_class = SafeRefusal
     last_activity: float
 
     def received(self, data: bytes) -> bool:
-        """Take what has come. Waitress closes a connection IDLE_S after `last_activity`."""
+        """Process received bytes. Waitress closes a connection IDLE_S after `last_activity`."""
         took: bool = super().received(data)
         unfinished = self.request
         if unfinished is not None:

@@ -1,4 +1,4 @@
-"""`ridedash kiosk check`: what is missing for the kiosks of each property, one line for each."""
+"""`ridedash kiosk check`: prints what each kiosk and door display lacks, one line for each."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""Every page of the dashboard, registered in one place, and the tabs of the settings."""
+"""Every page of the dashboard, registered in one place, and the tabs of the settings.
+
+The pages of a demo's own tools are registered by ridedash/demo/pages.py.
+"""
 
 from typing import Any
 

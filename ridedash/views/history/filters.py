@@ -105,7 +105,10 @@ def decrypted(args: Mapping[str, str]) -> dict[str, str]:
 
 
 def filters_of(args: Mapping[str, str], today: date) -> Filters:
-    """The filters of a form: by default the last seven days; invalid values are ignored."""
+    """The filters of a form: by default the last seven days.
+
+    Invalid values are ignored; for a day, or for words that can't be decrypted, `wrong` says so.
+    """
     wrong = ""
     last, first = calendar_day(args.get("to", "")), calendar_day(args.get("from", ""))
     if (args.get("to") and last is None) or (args.get("from") and first is None):

@@ -71,7 +71,7 @@ class Phone:
         return f"/k/{self.token}"
 
     def step(self, wanted: str) -> str:
-        """The page to show: `wanted`, or the first question without an answer."""
+        """The page to show: `wanted`, or the first question without an answer; after Book, SENT."""
         if self.answers.get("pressed"):
             return SENT
         if "drop_name" not in self.answers:
@@ -108,7 +108,7 @@ def begin(token: str) -> BaseResponse:
 @bp.get("/<token>/<step>")
 @needs(OPEN)
 def show(token: str, step: str) -> BaseResponse:
-    """Show a question, or the first one before it that has no answer."""
+    """Show a question, or redirect to the first one without an answer; for SENT, press Book."""
     found = _phone(token) or abort(404)
     if step == SENT and found.answers.get("pressed"):
         return _press(found)

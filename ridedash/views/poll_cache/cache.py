@@ -149,9 +149,10 @@ class PollCache:
         return found if late < 0 or (late < LATE_S and key in self._making) else None
 
     def share(self, key: Key, make: Callable[[T | None], Entry[T]]) -> Entry[T]:
-        """The valid entry of a key; if there is none, one thread makes it while others wait.
+        """The valid entry of a key; if there is none, one thread makes it.
 
-        `make` gets the previous value, if that is still stored. Its exceptions go to the caller.
+        Other threads wait for at most LATE_S, then make it too. `make` gets the previous value, if
+        that is still stored. Its exceptions go to the caller.
         """
         if (found := self.valid(key)) is not None:
             return found

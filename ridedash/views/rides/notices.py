@@ -44,7 +44,7 @@ class Notice:
 
 
 def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
-    """All notices that apply now, the most severe first. Guests see only those about their car."""
+    """All notices that apply now, in the order of the page. Guests see only a change of the car."""
     swapped = _swapped(facts)
     if audience is Audience.GUEST:
         return tuple(filter(None, [swapped]))

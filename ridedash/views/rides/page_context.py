@@ -130,7 +130,7 @@ def home_of(prop: Property) -> dict[str, Any] | None:
 
 
 def policy_sentence(facts: RideFacts) -> str:
-    """The cancellation policy in a sentence; our own words if there is none."""
+    """The cancellation policy in a sentence, which also says so if there is none."""
     policy = facts.policy
     if policy is None:
         return _("The ride company has given no cancellation fee for this car.")

@@ -28,7 +28,8 @@ NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
 def price(facts: RideFacts) -> tuple[str, str]:
     """The price as far as known, and a note on it.
 
-    For an order without a ride, or a ride that did not take place, the price is NO_PRICE, and the
+    A planned ride has only a note; a ride that waits for its guest has the offer's price. For any
+    other order without a ride, or a ride that did not take place, the price is NO_PRICE, and the
     note says what stopping may cost.
     """
     if facts.page.order.state == "SCHEDULED":

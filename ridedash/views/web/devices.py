@@ -103,7 +103,10 @@ def take(answer: Response, kind: KioskKind) -> None:
 
 
 def _renew(answer: Response) -> Response:
-    """Give the device of this request a new token if its present one is a day old."""
+    """Give the device of this request a new token if its present one is a day old.
+
+    For a door display, also record that it was seen.
+    """
     try:
         for kind, row in list(g.get("devices", {}).items()):
             if row is not None:

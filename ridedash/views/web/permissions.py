@@ -46,9 +46,9 @@ def needs(permission: str) -> Callable[[View], View]:
     A user who is not signed in is redirected to the sign-in page; one without the permission gets
     403. Rows of another property are for the view to check: it answers 404 for them.
 
-    Views of devices declare KIOSK, DOOR or SHARED. These only check the device's cookie, and all
-    other views only check the sign-in; in a browser that is a device and has no sign-in, other
-    views answer 404 (docs/security.md 9).
+    Views of devices declare KIOSK or DOOR, for which only the device's cookie is checked, or
+    SHARED, for which nothing is checked. For all other views only the sign-in is checked; in a
+    browser that is a device and has no sign-in, they answer 404 (docs/security.md 9).
     """
     if permission not in KNOWN:
         raise ValueError(f"no permission is called {permission!r}")

@@ -115,7 +115,7 @@ export class Keyboard {
     return lines.flatMap((line) => this.#line([...line], columns));
   }
 
-  /** The rows of letters for the guest's script; ja and zh have Latin letters and lists. */
+  /** The rows of the present page of keys. Japanese and Chinese have Latin letters, and lists. */
   #rows() {
     const base = this.#base();
     if (this.page === "latin") return QWERTY;

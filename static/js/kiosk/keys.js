@@ -16,8 +16,8 @@ const BROWSER = /^(F\d+|ContextMenu|(Browser|Launch|Zoom|Print|Find|Open|Save|Ne
 
 export class Keys {
   /**
-   * `act` has touched, hush, back, help, staff, typed, written, headphones and moved. touched()
-   * returns whether it has consumed the key, typed() whether there was a field to write in.
+   * `act` has the functions touched, hush, back, help, staff, typed, written, headphones and moved.
+   * touched() returns whether it has consumed the key, typed() whether a field took the letter.
    */
   constructor(root, act) {
     this.root = root;
@@ -94,7 +94,10 @@ export class Keys {
     this.#write(this.act.typed(letter));
   }
 
-  /** The Enter key: after typing it moves on; on the words of a screen it reads them again. */
+  /**
+   * The Enter key presses the focused control. After typing it moves on from the field instead;
+   * with the focus on the words of a screen it reads them again.
+   */
   #enter(event) {
     const { activeElement } = document;
     event.preventDefault();

@@ -175,7 +175,7 @@ export class Kiosk {
     if (anew) this.speak(this.spoken, true);
   }
 
-  /** What the screen says now, as sentences. */
+  /** The sentences with which the screen is read aloud now. */
   get spoken() {
     const { question, spoken } = this.view;
     return [question, ...(spoken?.() ?? this.#words())];
@@ -300,8 +300,8 @@ export class Kiosk {
     this.frame.clear();
     this.keyboard = null;
     this.drawn = "";
-    // if the kiosk is out of order, the guest reads that in their own language, letters and
-    // contrast; the usual ones return after an idle time
+    // if the kiosk is out of order, the guest reads so in the language, letters and contrast of the
+    // ended visit; the usual ones return after an idle time
     const stays = this.status.broken && how !== "idle";
     this.visit = this.#fresh(stays ? visit.language : this.#usual);
     if (stays) for (const aid of SEEN_AIDS) if (visit.aids.has(aid)) this.visit.aids.add(aid);

@@ -27,7 +27,7 @@ export class Pulse {
   constructor(k) {
     this.k = k;
     this.began = Date.now();
-    // a demo's clock may leap and change its rides, so its kiosk asks more often
+    // a demo's clock may leap and change its rides, so its kiosk sends more heartbeats
     this.usual = k.root.dataset.pollWithin ? HELP_MS : HEARTBEAT_MS;
     this.fonts = null; // languages that this device can display; null until known
     this.missed = 0; // the time from which heartbeats are unanswered; 0: they are answered
@@ -106,8 +106,8 @@ export class Pulse {
   }
 
   /**
-   * Reload, but first check that the page can be loaded: no one repairs a kiosk that shows an error
-   * page of a proxy.
+   * Reload, but first check that the page can be loaded: a kiosk that shows an error page of a
+   * proxy would not recover by itself.
    */
   async #loadAnew(answer) {
     try {

@@ -37,7 +37,7 @@ export function languageSheet(k) {
   return sheet("language", k.t("choose_language"), group, make("div", "k-deeds", close));
 }
 
-/** Help was called: the desk's answer is shown here. */
+/** The sheet after a call for help: what the desk has answered so far. */
 export function helpSheet(k, state) {
   const words = {
     asked: "help_asked",
@@ -59,7 +59,7 @@ export function ask(k, { name, title, lines = [], yes, no, act }) {
   const keep = control(`${name}-no`, "k-button k-main", () => k.closeSheet(name), no);
   keep.dataset.first = "";
   const go = () => {
-    k.frame.remove(name); // the result is read aloud, not the sheet
+    k.frame.remove(name); // not closeSheet(), which reads the screen: the result is read instead
     act();
   };
   const words = linesOf(k, ...lines);

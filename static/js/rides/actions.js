@@ -19,7 +19,7 @@ export class ActionPanels {
     this.headers = { Accept: "text/html", ...headers };
     this.signal = signal;
     this.asking = false;
-    this.off = false; // whether panels that could not be fetched are hidden
+    this.off = false; // whether panels are hidden because new ones could not be fetched
     root.addEventListener("click", (event) => this.#click(event));
     root.addEventListener("keydown", (event) => this.#escape(event));
   }

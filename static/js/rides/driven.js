@@ -5,7 +5,7 @@
 
 import { patience } from "../shared/ask.js";
 
-const MOST = 600; // points of a page that stays open; beyond that a thinned path is requested
+const MOST = 600; // the most points that a page collects before it requests a thinned path
 
 export class Driven {
   /** `address` is the address of the ride's page. */
@@ -13,7 +13,7 @@ export class Driven {
     this.map = null;
     this.address = `${address}/path.json`;
     this.points = [];
-    this.newest = null; // the cab's latest position; null once the ride is over
+    this.newest = null; // the cab's position in the latest snapshot; null if it has none
     this.known = false; // whether the path has no gap
     this.asking = false;
     this.plate = null;

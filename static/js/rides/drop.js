@@ -60,11 +60,11 @@ export class DropForm {
   }
 
   async #find(words) {
-    const old = this.current(); // not suggested as a new drop
+    const old = this.current(); // the present drop is not suggested as a new one
     const other = old ? `${old.lat},${old.lng}` : "";
     const { ok, body } = await ask("/places.json", { q: words, end: "drop", map: 1, other });
     const places = body.places ?? [];
-    // shown beside the field, because a list would cover the buttons
+    // this message is shown below the field: as a list it would cover the buttons
     if (words && !places.length && words === this.input.value.trim())
       this.#show({ words: body.message || (ok ? "" : this.form.dataset.trouble) });
     return { places, credit: body.credit };

@@ -10,7 +10,8 @@ import { showMessage, watchMessage } from "./message.js";
 export function watchLinks(root) {
   const box = root.querySelector("[data-out]");
   box?.addEventListener("submit", (event) => {
-    if (!event.submitter?.dataset.linkUse) return; // the guest's card is a page of its own
+    // the other button opens the guest's card, a page of its own
+    if (!event.submitter?.dataset.linkUse) return;
     event.preventDefault();
     press(box, event.target, event.submitter);
   });

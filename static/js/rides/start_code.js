@@ -8,7 +8,7 @@ import { setText } from "../shared/slots.js";
 
 const MASK = "••••";
 let hiding = null;
-// the press whose code was requested: a code that comes after a change of status is dropped
+// the press whose code has not come yet; a change of status sets null, and its code is ignored
 let pending = null;
 
 export function watchCode(root) {

@@ -14,7 +14,7 @@ export class ToGuest {
       if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
       left();
     });
-    // Esc ends the full screen first, and no handler receives that key
+    // Esc first ends the full screen, and no handler receives that key: so the dialog closes then
     this.follow = () => document.fullscreenElement || this.close();
     document.addEventListener("fullscreenchange", this.follow);
   }

@@ -50,7 +50,7 @@ export class RideView {
   start() {
     const { signal } = this.ending;
     this.root.addEventListener("submit", (event) => this.#holdBack(event), { signal });
-    // a hidden page polls rarely, or not at all
+    // a hidden page polls rarely, or not at all: it has missed positions
     document.addEventListener("visibilitychange", () => this.#awake(), { signal });
     watchCode(this.root);
     this.toGuest = new ToGuest(this.root, () => hideCode(this.root));

@@ -68,7 +68,7 @@ export class Combobox {
     input.addEventListener("blur", () => this.close());
     // a press in the list keeps the focus in the field
     list.addEventListener("pointerdown", (event) => event.preventDefault());
-    // a list that opens below a resting pointer causes no movement, and shows no hover
+    // hover is shown after a movement: the list may have opened below a resting pointer
     list.addEventListener("pointermove", ({ movementX, movementY }) => {
       if (movementX || movementY) list.classList.add("is-pointed");
     });

@@ -1,5 +1,6 @@
 /**
- * Single-key shortcuts of all staff pages. Users can switch them off; none works in a text field.
+ * Single-key shortcuts of all staff pages. Users can switch them off; in a text field only Esc
+ * works, which leaves the field.
  */
 
 import { isShown } from "./slots.js";
@@ -11,8 +12,8 @@ const help = document.querySelector("[data-keys-help]");
 
 /**
  * Run `act` when a key is pressed outside of text fields; `key` as in KeyboardEvent, letters in
- * lower case. Inside elements that match `within`, these keys take precedence over those of the
- * page.
+ * lower case. With the selector `within` only presses inside its elements count, and they don't run
+ * the page's own function for that key.
  */
 export function onKey(key, act, within = "") {
   if (!acts.has(within)) acts.set(within, new Map());

@@ -42,10 +42,10 @@ const CAB_PARTS = [
 export class RideMap {
   /**
    * `element` has data-map (the name of the global) and, when the server drew a zone, data-zone.
-   * With data-home, {lat, lng, name} as JSON, the property is marked. With data-by-night, another
-   * address of tiles, the layer data-tiles changes to it when the page becomes dark. With a button
-   * [data-map-again] the view follows the ride until a person moves it; then it stays, until the
-   * button is pressed.
+   * With data-home, {lat, lng, name} as JSON, the property is marked. With data-by-night the layer
+   * data-tiles gets its tiles from that address when the page becomes dark, and from data-by-day
+   * when it becomes light. With a button [data-map-again] the view follows the ride until a person
+   * moves it; then it stays, until the button is pressed.
    */
   constructor(element) {
     this.element = element;
@@ -222,7 +222,7 @@ export class RideMap {
     return Math.max(part.x / whole.x, part.y / whole.y) >= LEAST_SHARE;
   }
 
-  /** Areas that labels must not cover, as boxes {x, y, width, height} in px around their centre. */
+  /** Areas that labels must not cover: {x, y, width, height} in px; x and y are of the centre. */
   boxes() {
     const around = this.element.getBoundingClientRect();
     const parts = this.element.querySelectorAll(

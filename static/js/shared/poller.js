@@ -1,7 +1,8 @@
 /**
- * Polls one address: one request at a time, none while the page is hidden or offline, fewer after
- * errors. An answer that comes after a newer request is ignored; one that comes while a button is
- * pressed waits, because it could move the button. Independent of the contents that it fetches.
+ * Polls one address: one request at a time, none while the device is offline, none or few while the
+ * page is hidden, fewer after errors. An answer that comes after a newer request is ignored; one
+ * that comes while a button is pressed waits, because it could move the button. Independent of the
+ * contents that it fetches.
  */
 
 import { released } from "./press.js";

@@ -80,7 +80,7 @@ export class RideSlots {
   #notices(list) {
     const box = this.root.querySelector("[data-notices]");
     const key = JSON.stringify(list);
-    // without a key, the texts are those that the page was rendered with
+    // without a key, the notices are those of the rendered page: only their number is compared
     const areShown = box.dataset.key
       ? box.dataset.key === key
       : box.children.length === list.length;
@@ -184,7 +184,7 @@ function iconNode(href) {
 
 /**
  * Whether an element is displayed; false for null. Safari before 17.4 lacks checkVisibility(), so
- * its rectangles are counted; in Chromium an element in a closed details element has some, too.
+ * this looks for rectangles. In Chromium an element in a closed details element has some, too.
  */
 export function isShown(node) {
   return Boolean(node?.getClientRects().length) && !node.closest(FOLDED);

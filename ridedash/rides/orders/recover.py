@@ -33,8 +33,9 @@ def recover(
 ) -> int:
     """Do the recovery job. Returns how many rows it changed; it writes only when necessary.
 
-    Orders that another transaction has locked are left to the next run. `is_current` is False for a
-    database that went back in time (`restore.RestoreWatch`), where the age of a row proves nothing.
+    Orders that another transaction has locked are left to the next run. `is_current` is False if
+    the database may have gone back in time (`restore.RestoreWatch`): the age of a row then proves
+    nothing.
     """
     with db.read() as s:
         if not any(s.scalars(query.limit(1)).first() is not None for query in _queries(now)):

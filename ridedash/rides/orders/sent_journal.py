@@ -206,7 +206,7 @@ class SentJournal:
         return max(seen, default=None)
 
     def drop_old(self, now: datetime, number: int | None = None) -> None:
-        """Begin another file when this worker's is old, and delete files that are older than KEPT.
+        """Begin another file if this worker's file is old, and delete files older than KEPT.
 
         With `number`, only old files of the worker with that number are deleted; it has ended, and
         this worker has locked its answer journal. Nothing is deleted while the clock may have been

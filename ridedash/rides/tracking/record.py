@@ -56,7 +56,8 @@ POISONOUS: Final = (
     ArithmeticError,
     DataError,
 )
-TOGETHER: Final = 20  # polls with side rows in one transaction, during which other writers wait
+# how many polls with side rows are written in one transaction, for which other writers may wait
+TOGETHER: Final = 20
 
 _PREFIX: Final = "new_"  # prefix of bound values: SQLAlchemy reserves the names of columns
 

@@ -51,7 +51,7 @@ class Result(Enum):
     ANSWERED = "answered"  # any answer counts: refusals and 4xx too
     FAILED = "failed"  # no answer, a 5xx, or a body that the service did not write
     LIMITED = "limited"  # a 429
-    KEY_REFUSED = "key_refused"  # an answer too: the partner's key is refused, for every user
+    KEY_REFUSED = "key_refused"  # an answer that refuses the partner's key, and so every user
     VOID = "void"  # no call was made, for a reason on our side
 
 

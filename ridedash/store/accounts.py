@@ -63,8 +63,9 @@ def keep_tokens(
 
 
 def affiliate_uid_of(s: Session, account_id: int) -> str | None:
-    """The affiliate_uid that create must send for an account billed to an affiliate; else None.
+    """The affiliate_uid of an account that is billed to an affiliate; None for any other.
 
+    Each booking with the account must contain it.
     See docs/service-interface.md 1.
     """
     query = select(Account.affiliate_uid).where(Account.id == account_id)
@@ -72,7 +73,7 @@ def affiliate_uid_of(s: Session, account_id: int) -> str | None:
 
 
 def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:
-    """Whether these keys decrypt the tokens of an account.
+    """Whether the keys of `vault` decrypt the tokens of an account.
 
     Whether the service accepts the tokens is another question.
     """

@@ -34,9 +34,9 @@ class BoardMark(NamedTuple):
 
 
 def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
-    """Every order that is not over, needs attention or was due lately, and the newest ones.
+    """The orders in progress, those with open attention items, recent ones, and the newest ones.
 
-    Rows of other orders are not read.
+    Recent are those that were due within LATELY. Rows of other orders are not read.
     """
     parameters = {"property_id": property_id, "now": now, "lately": now - LATELY}
     return [BoardMark(*row) for row in s.execute(_MARKS, parameters)]

@@ -10,7 +10,7 @@ from ridedash.store.models.orders import Order
 from ridedash.store.models.people import DemoMark
 
 ROW: Final = 1
-WANTED, MADE, NONE = "wanted", "made", "none"  # values of DemoMark.day
+WANTED, MADE, NONE = "wanted", "made", "none"  # DemoMark.day: whether past rides are made
 
 
 class WrongMode(Exception):

@@ -37,7 +37,7 @@ _BEGAN: Final = exists().where(
     TimelineEvent.name == wire.IN_PROGRESS,
     TimelineEvent.at > bindparam("began_after"),
 )
-_LATER: Final = (wire.IN_PROGRESS, wire.INVOICE)  # an auto's bill comes after its ride
+_LATER: Final = (wire.IN_PROGRESS, wire.INVOICE)  # INVOICE follows the ride only for an auto
 _CARS: Final = (
     select(Ride.order_id)
     .where(

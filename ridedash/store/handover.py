@@ -21,7 +21,7 @@ class Ahead:
     """Ids of orders by their meaning for the next shift, the oldest first."""
 
     unknown: tuple[int, ...]
-    going: tuple[int, ...]  # the order is on its way to the service, or its ride is under way
+    going: tuple[int, ...]  # waiting for the guest, being sent or matched, or with a ride under way
     # planned for the next twelve hours, or overdue; by pickup time
     planned: tuple[int, ...]
     later: int  # how many rides are planned for later
@@ -76,7 +76,7 @@ def _followed(s: Session, property_id: int) -> list[int]:
 
 
 def notes(s: Session, property_id: int, now: datetime) -> list[Note]:
-    """Open notes, the oldest first; then those that were done in this shift, the latest first."""
+    """Open notes, the oldest first; then those done in the last 12 hours, the latest first."""
     return _notes(s, property_id, None) + _notes(s, property_id, now - SHIFT)
 
 

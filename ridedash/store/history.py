@@ -1,7 +1,7 @@
 """The history: rides of a property by day, person and outcome, in pages, with totals.
 
 Filters and totals read only one index (models.orders.HISTORY), so that a year of a busy property
-is added up at once; everything else is read for the rides of one page.
+is added up in a moment; everything else is read for the rides of one page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ from ridedash.store.search import guests_like, spellings
 
 
 class Outcome(StrEnum):
-    """The outcome of an order: exactly one of these."""
+    """The outcome of an order. Each order has exactly one."""
 
     PLANNED = "planned"
     LIVE = "live"
@@ -85,7 +85,7 @@ class RideFilter:
 
 @dataclass(frozen=True)
 class PageKey:
-    """The last ride of a page; the next page begins with the ride that is older by one place."""
+    """The last ride of a page; the next page begins with the next older ride."""
 
     at: datetime
     id: int

@@ -55,8 +55,8 @@ TOKEN_BITS: Final = 62
 MINUTES: Final = ("driver_minutes", "guest_minutes")
 QUARTERS: Final = (1, 4, 7, 10)  # months with which a quarter begins
 THIRDS: Final = (1, 11, 21)  # days of a month on which a third begins
-# While this lock is held, no other transaction has uncommitted changes of counted data: by the
-# triggers, a transaction with such a change locks this table until its end.
+# While this lock is held, no other transaction has uncommitted changes of counted data: the
+# triggers let a transaction with such a change lock this table until its end.
 ALONE: Final = text("LOCK TABLE insight_changes IN SHARE ROW EXCLUSIVE MODE NOWAIT")
 # the lock that the triggers' INSERT takes too: while it is held, no one can claim a span (ALONE)
 AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")
@@ -66,7 +66,7 @@ AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")
 class Rollup:
     """The stored figures that a reader may use.
 
-    `tokens` are those of the spans that it has claimed, `computed` the figures of these spans.
+    `tokens` has one for each span that it has claimed, `computed` the figures of these spans.
     """
 
     now: datetime
@@ -138,7 +138,7 @@ def counted_by() -> str:
 
 
 def _parts(prop: InsightsProperty, span: Span, now: datetime) -> Iterator[tuple[Span, bool]]:
-    """The parts of the span, and whether each is over for at least a day, so that it is stored."""
+    """The parts of the span, and whether each may be stored: if it ended at least a day ago."""
     day, end = (each.astimezone(prop.tz).date() for each in (span.since, span.until))
     rest = day  # the first day that is in no part yet
     while day < end:

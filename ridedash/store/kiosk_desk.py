@@ -96,9 +96,9 @@ def hint_of(s: Session, property_id: int, hint_id: int) -> PickupHint | None:
 class Visits(NamedTuple):
     """The visits of a kiosk since an instant.
 
-    `left` counts, by screen, the visits that ended without a ride; `median_s` is None if no visit
-    has ended. `asked` counts, by screen and language, the visits in which a guest asked for help;
-    the language of a visit is "" until the visit ends.
+    `left` counts, by screen, the visits that ended without a ride. `median_s` is the median
+    duration of all visits in seconds; None if none is known. `asked` counts, by screen and
+    language, the visits in which a guest asked for help; the language is "" until a visit ends.
     """
 
     begun: int = 0

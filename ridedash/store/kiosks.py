@@ -180,7 +180,7 @@ def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
 def note_heartbeat(
     s: Session, kiosk_id: int, now: datetime, release: str, health: dict[str, Any]
 ) -> None:
-    """Record a heartbeat: its release and its health. Needs a write session."""
+    """Record a heartbeat: the release of the page, and its health. Needs a write session."""
     row = s.get(Kiosk, kiosk_id, with_for_update=True)
     if row is not None:
         row.seen_at, row.release, row.health = now, release, health

@@ -38,7 +38,7 @@ class Priced:
     kind: str
     display_name: str
     currency: str | None
-    # the price as the card showed it; None without a card or for one without a price; "" for a way
+    # the price as the card showed it; None if there was no card, or no price on it; "" for a way
     # back without a price
     price_text: str | None
     product: Mapping[str, Any]
@@ -132,7 +132,7 @@ def trip_of(offer: Offer) -> Trip:
 
 
 def fixed_price_categories(s: Session, property_id: int) -> frozenset[str]:
-    """The categories that had a fixed price by `fare_id` in a property's last offers with a drop.
+    """The categories that had a fixed price (a `fare_id`) in a property's last offers with a drop.
 
     Without a drop the service sends no prices, so earlier offers tell which products have a fixed
     one. The offer of a way back without a price (`price_text` is "") does not count.

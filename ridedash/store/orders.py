@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-# points of a driven path that are read at most: five hours and more
+# points of a driven path that are read at most, enough for five hours
 MOST_READ: Final = 2_000
 MOST_SHOWN: Final = 200
 # metres by which the shown line may deviate from the driven one; doubled until few enough points
@@ -181,8 +181,8 @@ def orders_by_ids(
 ) -> list[OrderPage]:
     """Orders of a property, in the order of `ids`, by a fixed number of queries.
 
-    `light` leaves out the order's body and evidence, and the product of offers with fixed prices or
-    without prices: these columns must not be read.
+    `light` does not load the order's body and evidence, and loads the product only of offers whose
+    price has to be put in words: code must not access the other columns.
     """
     query = _LIST if light else _PAGES
     rows = {
@@ -239,7 +239,7 @@ def _places(
 
 
 def _load_unworded(s: Session, offers: Sequence[Offer]) -> None:
-    """Load the products that light rows lack, for offers whose price a page has to put in words."""
+    """Load the products of those light offers whose price a page has to put in words."""
     unworded = {
         offer.id: offer for offer in offers if offer.price_text != "" and not offer.seat_prices
     }

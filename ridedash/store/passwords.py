@@ -91,7 +91,7 @@ def estimated_part(password: str) -> str:
 
 
 def _made_of_known_words(password: str, words: Iterable[str]) -> bool:
-    """Whether little remains without names and words of the trade, in plain or leet spelling."""
+    """Whether a password without names and LOCAL_WORDS is too short, in plain or leet spelling."""
     names = {_letters(part) for name in words for part in (name, *name.split())}
     known = sorted(
         {word for word in (*LOCAL_WORDS, *names) if len(word) >= 3}, key=len, reverse=True

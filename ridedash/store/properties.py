@@ -19,7 +19,7 @@ DOOR_BYTES: Final = 12
 
 
 class PropertyFacts(TypedDict, total=False):
-    """Columns of a property that may stay empty."""
+    """The columns of a property that are optional."""
 
     country: str | None
     currency: str | None

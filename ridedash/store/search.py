@@ -20,9 +20,10 @@ LAST: Final = "\U0010ffff"  # sorts after every letter
 
 
 def find_orders(s: Session, property_id: int, text: str, limit: int) -> list[int]:
-    """Ids of orders that match a text: open orders first, then the newest.
+    """Ids of orders that match a text: orders in progress first, then the newest.
 
-    By room, name, phone in any notation, plate in any spacing, booking id and partner reference.
+    The text may be a room, a name, a phone in any notation, a plate in any spacing, a booking id or
+    a partner reference.
     """
     text = plain_code(" ".join(text.split()))
     if not text:
@@ -91,7 +92,10 @@ def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
 
 
 def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Select[Any]]:
-    """Queries for the newest orders, one for each meaning of the text, naming SQLite's index."""
+    """Queries for the newest orders, one for each meaning that the text may have.
+
+    Each names the index that SQLite shall use.
+    """
     orders = (
         select(Order.id)
         .where(Order.property_id == property_id)

@@ -32,7 +32,7 @@ from ridedash.store.kiosks import end_codes_of
 from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff, Throttle
 
 SIGN_IN_LASTS: Final = timedelta(hours=12)
-NAME_FREE_FAILS: Final = 5  # failures of one name without a wait; then 30 s, doubling
+NAME_FREE_FAILS: Final = 5  # from this failure of one name on there is a wait, which doubles
 NAME_WAIT_S: Final = 30
 NAME_WAIT_MAX_S: Final = 15 * 60
 
@@ -177,7 +177,7 @@ def code_allowed(s: Session, address: str, now: datetime) -> float:
 
 
 def sign_in_succeeded(s: Session, name: str, address: str) -> None:
-    """Forget the failures of a name, and uncount this try for the address and for all together."""
+    """Forget the failures of a name; do not count this try for its address and the total."""
     s.execute(delete(Throttle).where(Throttle.key == _name_key(name)))
     for key in (_address_key(address), "all"):
         row = s.get(Throttle, key, with_for_update=True)

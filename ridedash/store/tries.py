@@ -1,4 +1,4 @@
-"""Wrong tries at a kiosk of a short secret: the digits of a desk code, or the PIN of a ride.
+"""Limits wrong tries at a kiosk: of the digits of a desk code, or of the PIN of a ride.
 
 A short secret can be guessed by trying. So each kiosk has a limit of wrong tries in ten minutes
 for each kind of secret: all desk codes together, all PINs together (docs/security.md 9).

@@ -58,7 +58,7 @@ GOING_DOWN: Final = "57P"
 CONNECTION_LIMIT: Final = """SELECT CAST(current_setting('max_connections') AS integer)
     - CAST(current_setting('superuser_reserved_connections') AS integer)"""
 LOCKED_TABLE: Final = "orders"
-CLOCK_EVERY_S: Final = 60.0  # the server's clock is read this often at most
+CLOCK_EVERY_S: Final = 60.0  # the server's clock is read at most once in this time
 CLOCK_AGAIN_S: Final = 5.0  # the wait before the next attempt after the server gave no answer
 
 
@@ -122,7 +122,7 @@ class Base(DeclarativeBase):
 class Database:
     """One database by URL. Safe to share between threads; each `with` is one short transaction.
 
-    `busy_s` is how long a writer waits for others; `connections` are opened to PostgreSQL at most.
+    `busy_s` is how long a writer waits for others. At most `connections` are opened to PostgreSQL.
     Raises BadDatabaseUrl.
     """
 
@@ -262,12 +262,12 @@ def retry_conflict(attempt: Callable[[], T]) -> T:
 
 
 def since_boot() -> float:
-    """Monotonic seconds, those of the machine's sleep included."""
+    """Monotonic seconds, including those during which the machine slept."""
     return time.clock_gettime(THROUGH_SLEEP)
 
 
 class DatabaseClock:
-    """The database's time: read now and then, continued by a monotonic clock. Safe to share.
+    """The database's time: read once a minute, continued by a monotonic clock. Safe to share.
 
     Until the database has answered once, the machine's own clock is used.
     """

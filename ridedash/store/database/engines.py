@@ -1,9 +1,9 @@
 """Sets up connections: the database of a URL, SQLite's durability, the pools.
 
-Write transactions begin with BEGIN IMMEDIATE on SQLite: a deferred one that turns into a write
-fails at once when another writer got in between, an immediate one waits its turn. WAL lets readers
-work beside the writer; with synchronous=FULL a commit survives a power failure
-(docs/booking-protocol.md 1.3).
+Write transactions begin with BEGIN IMMEDIATE on SQLite, which waits for other writers. A deferred
+transaction would fail at its first write, without waiting, if another one had written since its
+first read. WAL lets readers work beside the writer; with synchronous=FULL a commit survives a power
+failure (docs/booking-protocol.md 1.3).
 
 On PostgreSQL writers run side by side (READ COMMITTED). A write session locks each order that it
 reads and holds the lock until it ends, so that no two sessions start from the same old state of an

@@ -19,7 +19,7 @@ MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
 SQLITE_ERROR: Final = 1
 LOCK: Final = 7_413_020_931  # number of PostgreSQL's advisory lock for migrations
 WAIT_S: Final = 60  # how long to wait for another process that migrates
-# Alembic keeps its environment in a module: one upgrade at a time in a process
+# Alembic stores its environment in a module, so a process can run only one upgrade at a time
 _upgrading = threading.Lock()
 
 
@@ -69,7 +69,7 @@ def upgrade(connection: Connection, tables: MetaData, url: str) -> None:
     Raises WrongTables.
     """
     with _upgrading:
-        # SQLite runs one write transaction at a time anyway (engines.PATIENT)
+        # On SQLite there is one write transaction at a time, and this one has waited for it.
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_S}s'")
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})

@@ -39,7 +39,7 @@ SETTINGS: Final = """SELECT set_config('lock_timeout', %s, false),
     set_config(
         'synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false
     )"""
-# in milliseconds; a query of pg_settings would compute every setting of the server
+# statement_timeout in milliseconds; a query of pg_settings would compute all settings
 LIMIT: Final = """SELECT CAST(
     1000 * extract(epoch FROM CAST(current_setting('statement_timeout') AS interval)) AS integer
 )"""

@@ -23,7 +23,7 @@ class Favourite(Base):
 
 
 class CostCentre(Base):
-    """What a ride is charged to inside the property; a closed one stays on its rides."""
+    """What a ride is charged to inside the property. Rides keep a cost centre that is closed."""
 
     __tablename__ = "cost_centres"
     id: Mapped[int] = mapped_column(primary_key=True)

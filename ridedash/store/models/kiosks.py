@@ -69,7 +69,7 @@ class Kiosk(Base):
     languages: Mapped[list[str]] = mapped_column(Texts, default=list)  # empty: all
     default_language: Mapped[str | None] = mapped_column(ShortText(8))
     mm_per_px: Mapped[float | None]  # size of a pixel of its screen, measured at pairing
-    bottom_mm: Mapped[int | None]  # its screen's lower edge above the floor
+    bottom_mm: Mapped[int | None]  # height of its screen's lower edge above the floor
     idle_s: Mapped[int | None]  # None: the default of each screen
     printer: Mapped[bool] = mapped_column(default=False)
     attended: Mapped[bool] = mapped_column(default=False)  # a tablet at the desk
@@ -95,7 +95,7 @@ class Kiosk(Base):
     out_of_order: Mapped[bool] = mapped_column(default=False)
     # until then the kiosk asks for desk codes, because rides booked on it ended before they began
     code_until: Mapped[datetime | None]
-    # when the desk handed the kiosk to a guest, and the guest's language; None: to no one
+    # when the desk handed the kiosk to a guest, and the guest's language; None once the visit began
     handed_at: Mapped[datetime | None]
     handed_language: Mapped[str | None] = mapped_column(ShortText(8))
     made_at: Mapped[datetime]
@@ -131,7 +131,7 @@ class KioskVisit(Base):
 
 
 class KioskCode(Base):
-    """A desk code: six digits, valid once and for minutes, with which a guest may book."""
+    """A desk code: six digits with which a guest may book, valid once and for some minutes."""
 
     __tablename__ = "kiosk_codes"
     __table_args__ = (Index("kiosk_codes_of_property", "property_id", "code_hash"),)

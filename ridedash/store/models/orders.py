@@ -59,7 +59,7 @@ class Offer(Base):
     kind: Mapped[str] = mapped_column(ShortText(16))  # wire.Kind
     display_name: Mapped[str] = mapped_column(ShortText(300))
     currency: Mapped[str | None] = mapped_column(ShortText(8))
-    # the price as the card showed it; None without a card or for one without a price; "" for a way
+    # the price as the card showed it; None if there was no card, or no price on it; "" for a way
     # back without a price
     price_text: Mapped[str | None] = mapped_column(ShortText(300))
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
@@ -152,8 +152,8 @@ class Order(Base):
     flight: Mapped[str | None] = mapped_column(ShortText(8))
     departs_at: Mapped[datetime | None]
     pickup_at: Mapped[datetime | None]  # when the guest of a scheduled order wants to be picked up
-    # for a ride that the guest starts: the latest start, and the highest price (hundredths of a
-    # unit)
+    # for a ride that the guest starts: the latest time for that, and the highest price (in
+    # hundredths)
     guest_until: Mapped[datetime | None]
     ceiling_minor: Mapped[int | None]
     # the actor who started a waiting order
@@ -246,7 +246,7 @@ class Ride(Base):
     # the plate before the car was swapped
     previous_plate: Mapped[str | None] = mapped_column(ShortText(300))
     swapped_at: Mapped[datetime | None]
-    retried: Mapped[bool]  # of a ride of the kind auto: its one ALLOTMENT_RETRYING was seen
+    retried: Mapped[bool]  # whether the one ALLOTMENT_RETRYING of an auto ride was seen
     allotted_at: Mapped[datetime | None]  # the first CALL_DRIVER: free minutes count from it
     ended_at: Mapped[datetime | None]
     # the price of the ride, in hundredths of `currency`; None while it is unknown
@@ -428,5 +428,5 @@ class InsightChange(Base):
 @event.listens_for(Order, "before_insert")
 @event.listens_for(Order, "before_update")
 def _dated(_mapper: object, _connection: object, order: Order) -> None:
-    """Set `happens_at`: a ride is listed on the day of its pickup, not of its planning."""
+    """Set `happens_at`: a ride is listed on the day of its pickup, not on the day of its order."""
     order.happens_at = order.pickup_at or order.created_at

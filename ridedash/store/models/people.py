@@ -142,7 +142,7 @@ class LinkStart(Base):
 
     __tablename__ = "link_starts"
     state_hash: Mapped[str] = mapped_column(ShortText(64), primary_key=True)
-    # only the browser that began may finish it
+    # the sign-in that began the linking: only its browser may finish it
     sign_in_hash: Mapped[str] = mapped_column(ShortText(64))
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))

@@ -1,4 +1,4 @@
-"""The path that a cab has driven: its positions, one in ten seconds."""
+"""The path that a cab has driven: its positions, at most one every ten seconds."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Rides that wait for the guest's press: its latest time, the highest price, and who pressed."""
+"""Rides that the guest starts: the latest time for that, the highest price, and who started."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Stored figures of past days, and triggers that note changes of what was counted."""
+"""Stored figures of past days, and triggers that record changes of the counted data."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -35,9 +35,9 @@ COUNTED: Final = {
     "moments": ("property_id", "order_id", "what", "name"),
     "offers": ("drop_name", "drop_lat", "currency", "cancellation"),
 }
-# The condition of the rows whose changes are noted; in the other tables all changes are noted.
+# The condition of the rows whose changes are recorded; in the other tables all changes are.
 # Insights also read the moments at which a driver was lost. These come before the end of the ride,
-# which the triggers of `orders` note.
+# which the triggers of `orders` record.
 READ: Final = {
     "actions": "{row}.state = 'done' AND {row}.name IN ('drop', 'abort', 'cancel')",
     "moments": "{row}.what = 'order' AND {row}.name = 'UNKNOWN'",
@@ -102,9 +102,9 @@ def _text(name: str, length: int) -> sa.Column[str]:
 
 
 def _noted() -> Iterator[tuple[str, str]]:
-    """The tables, each with the events that are noted.
+    """The tables, each with the events that are recorded.
 
-    For offers only updates are noted: an offer is stored before any order refers to it.
+    For offers only updates are recorded: an offer is stored before any order refers to it.
     """
     for table in COUNTED:
         for event in ("UPDATE",) if table == "offers" else ROWS:

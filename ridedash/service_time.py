@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 
 class Turn(NamedTuple):
-    """A turn: at `wall` the clock shows `service`, and runs `speed` times as fast from there on."""
+    """From the instant `wall` on the clock runs at `speed`, beginning with the time `service`."""
 
     wall: datetime
     service: datetime
@@ -23,11 +23,11 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True)
 class ServiceTime:
-    """How service time passes, by its turns, the oldest first; instants are aware.
+    """How service time passes, given by its turns, the oldest first. All instants are aware.
 
     Without turns the speed is always `pace`, and the time on the service's clock is unknown:
-    instants are shown as they are, and timers count wall seconds. Before the first turn, that
-    turn's speed applies. A turn that sets the clock back does not reduce the elapsed time.
+    instants are shown as they are, and timers count wall seconds. Before the first turn its speed
+    applies too. A turn that sets the clock back does not reduce the elapsed time.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -107,9 +107,10 @@ class ServiceTime:
         return (end - now).total_seconds() if end else seconds
 
     def as_if_never_turned(self, wall: datetime) -> datetime:
-        """The start of a timer at the present speed that shows the same as a timer from `wall`.
+        """A start from which a timer at the present speed shows the same as one from `wall` did.
 
-        While the clock is held there is no such instant; then `wall` is returned.
+        The timer from `wall` counts across all turns. While the clock is held there is no such
+        start; then `wall` is returned.
         """
         if not self.turns or self.held or wall >= self.turns[-1].wall:
             return wall
@@ -144,7 +145,7 @@ class ServiceTime:
         if i + 1 == len(self.turns) or (found is not None and found < self._walls[i + 1]):
             return found
         target = self._passed(i, start) + seconds
-        # the first turn at which `seconds` have passed
+        # the first turn by which `seconds` have passed
         after = bisect_left(self._service_s, target, lo=i + 1)
         if after == i + 1:
             return self._walls[after]  # within the leap of that turn

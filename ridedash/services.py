@@ -42,8 +42,8 @@ class Services:
     # called after an order became READY; an embedded worker registers itself here
     wake: Callable[[], None]
     time: Times = real_time  # the service's clock
-    # while a new demo plays its past days: the time at which they end; otherwise None. Orders that
-    # were created before it are not people's own.
+    # while a new demo plays its past days: the time at which they end; otherwise None. Boards then
+    # show only orders that were placed after it.
     past_until: datetime | None = None
 
     @cached_property
@@ -108,8 +108,8 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
 def follow_turns(services: Services) -> Callable[[], None]:
     """Use the turns of the sandbox's clock from now on, in a demo that has a sandbox.
 
-    Returns a function that ends this. Before the call, and without a sandbox, the service's clock
-    is taken to run at RIDEDASH_PACE.
+    Returns a function that stops reading them. Before the call, and without a sandbox, the
+    service's clock is assumed to run at RIDEDASH_PACE.
     """
     settings = services.settings
     if not settings.sandboxed:

@@ -9,8 +9,9 @@ MAX_NAME: Final = 120  # characters
 JOINERS: Final = "\u200c\u200d"
 # letters and a symbol that look blank: a name of these would be invisible
 BLANKS: Final = "\u115f\u1160\u3164\uffa0\u2800"
-# Arabic letters that people write for one another, each with the letter for comparing names. Marks
-# of vowels and of the hamza are left out as accents are. The tatweel only stretches a word.
+# Variants of Arabic letters, each with the letter that replaces it when names are compared. Marks
+# of vowels and of the hamza are left out as accents are; so is the tatweel, which only stretches a
+# word.
 ARABIC_FORMS: Final = dict(zip("ٱةیىکہھە", "اهييكههه", strict=True)) | {"ـ": None}
 _COMPARED: Final = str.maketrans(ARABIC_FORMS | dict.fromkeys(JOINERS))
 # the zero-width non-joiner between two words of a Persian name; other people write a space there

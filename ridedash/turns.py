@@ -71,7 +71,7 @@ class SandboxTime:
         self._ended.set()
 
     def read(self) -> None:
-        """Read the turns now, for a caller that has just turned the clock."""
+        """Read the turns now. Call it after a change of the clock, to know of that at once."""
         question = next(self._questions)
         try:
             answer = self._http.call(Request("GET", self._url, WITHIN_S, CONTROL))

@@ -1,4 +1,4 @@
-"""The times of one call and the reason of its failure, noted during the call for a recorder."""
+"""The times of one call and the reason of its failure, noted during the call for its Exchange."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +27,7 @@ class Marks:
 
 
 class Call(NamedTuple):
-    """A call that has ended, with fields of Exchange. `started` is a time.perf_counter value."""
+    """A call that has ended: some fields of its Exchange, and its start by time.perf_counter."""
 
     path: str
     outcome: str

@@ -13,7 +13,7 @@ from ridedash.service.parsing.units import duration
 
 
 class NewBooking(BaseModel):
-    """The payload of create. It is ours, so it is checked strictly.
+    """The body of create, the call that books. We make it ourselves, so it is checked strictly.
 
     Raises pydantic.ValidationError, which is a ValueError.
     """
@@ -50,7 +50,7 @@ class NewBooking(BaseModel):
 
 
 class CreateBody(Fact):
-    """The fields that an answer of create may have; all optional."""
+    """The fields that the answer to create may have; each is optional."""
 
     status: str | None = None  # in capitals: SUCCESS or FAILURE
     booking_id: str | None = None  # None while a share retry is in progress
@@ -60,8 +60,8 @@ class CreateBody(Fact):
     header: str | None = None
     text: str | None = None
     reason: str | None = None
-    merchant_txn_id: str | None = None  # echoed
-    booking_timeout_s: int | None = None  # after this, allotment no longer happens
+    merchant_txn_id: str | None = None  # the one that we sent, echoed
+    booking_timeout_s: int | None = None  # the search for a driver ends after this
     retry_timeout_s: int | None = None  # the booking timeout in the object `retry`
     next_retry_time: str | None = None  # as the service wrote it
 
@@ -83,7 +83,7 @@ class CreateBody(Fact):
 
     @staticmethod
     def usable(body: Any) -> bool:
-        """Whether a body may be judged: an object whose ids can be parsed.
+        """Whether a body can prove anything: it is an object, and its ids can be parsed.
 
         An echoed merchant_txn_id that can't be parsed may be that of another order: it must not be
         treated as missing. A txn_id beside a booking_id does not matter.
@@ -119,7 +119,7 @@ class CreateAnswer(Fact):
     body: CreateBody | None = None  # None when no JSON object came
     # whether the body is a complete JSON object, not compressed, and all its ids can be parsed
     readable: bool = False
-    # whether the bytes of the body contain the name of an id
+    # whether the id of a ride occurs anywhere in the body, even if the body is incomplete
     names_id: bool = False
     unread: bool = False  # the body is too long or compressed: it may name an id
     retry_after_s: float | None = None
@@ -127,7 +127,7 @@ class CreateAnswer(Fact):
 
 
 class Done(Fact):
-    """The success of abort, cancel, drop_location and feedback."""
+    """The answer to abort, cancel, drop_location or feedback if the call succeeded."""
 
     status: str = "SUCCESS"
     request_type: str | None = None
@@ -138,7 +138,7 @@ class Done(Fact):
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Parse a success."""
+        """Parse the body of such an answer."""
         got = row(body)
         words = _words(got)
         return cls(
@@ -156,7 +156,7 @@ class FeedbackOptions(Fact):
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Parse `driver_feedback_options`; drops keys other than 1 to 5 and labels without text."""
+        """Parse `driver_feedback_options`: keys from 1 to 5, and their labels that have text."""
         got = row(row(body).get("driver_feedback_options"))
         labels = {
             rating: [text(each) for each in items(got.get(str(rating)))] for rating in range(1, 6)

@@ -118,7 +118,7 @@ class Estimate(Fact):
 
 
 def _upfront(got: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a fixed price; {} without a fare, its fare_id, or if the service denies it."""
+    """The fields of a fixed price; {} if fare or fare_id is missing, or if it does not apply."""
     fare, fare_id = positive(got.get("fare")), ident(got.get("fare_id"), FARE_ID_LIMIT)
     if fare is None or fare_id is None or flag(got.get("is_upfront_applicable")) is False:
         return {}
@@ -179,7 +179,7 @@ class ShareEstimate(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Parse the element of `ride_estimate` that has `fares`; None when none can be parsed."""
+        """Parse the element of `ride_estimate` that has `fares`; None if no fare can be parsed."""
         got = row(value)
         unit = got.get("travel_time_unit")
         fares = (ShareFare.from_wire(each) for each in rows(got.get("fares")))

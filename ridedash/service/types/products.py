@@ -120,7 +120,7 @@ class PickupPoint(Fact):
 
 
 class HotspotZone(Fact):
-    """The zone around a pickup where a point must be chosen.
+    """The zone around a pickup in which one of the pickup points must be chosen.
 
     See docs/service-interface.md Hotspot zone.
     """
@@ -129,7 +129,7 @@ class HotspotZone(Fact):
     description: str | None = None
     boundary: tuple[LatLng, ...] = ()
     points: tuple[PickupPoint, ...] = ()
-    # None when the service sent a point that is not among the points
+    # None when the service sent none, or one that is not among `points`
     default_point_id: int | None = None
 
     @classmethod

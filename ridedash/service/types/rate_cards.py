@@ -62,8 +62,8 @@ class Surcharge(Fact):
 class RateCard(Fact):
     """One element of `fare_breakup`, in the product's currency and units.
 
-    `flat_rate` and `airport_rate` have the amounts; `standard_rate` has the text `fare`.
-    Other types occur.
+    Cards of the types flat_rate and airport_rate have amounts, those of the type standard_rate the
+    text `fare`. Other types occur.
     """
 
     type: str | None = None  # flat_rate, airport_rate, standard_rate, or others
@@ -130,7 +130,7 @@ class CancellationPolicy(Fact):
 
 
 class Package(Fact):
-    """A rental package: a duration and a distance for a base fare, then by distance and minute."""
+    """A rental package: a duration and a distance for a base fare, and the prices beyond these."""
 
     sub_category: str | None = None  # the id that feedback_options needs for rental
     display_name: str | None = None

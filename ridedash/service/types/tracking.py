@@ -126,7 +126,7 @@ class Snapshot(Fact):
     drop: LatLng | None = None  # None also for the service's (0, 0)
     position: LatLng | None = None  # position of the cab
     bearing: float | None = None  # degrees in [0, 360), 0 is north
-    speed: float | None = None  # the unit is not shown; km/h is assumed
+    speed: float | None = None  # the interface names no unit; km/h is assumed
     driver_name: str | None = None
     driver_number: str | None = Field(default=None, repr=False)
     driver_rating: Decimal | None = None  # None also for 0, which means "not rated"

@@ -66,13 +66,13 @@ def callback() -> BaseResponse | ErrorAnswer:
 
 
 def member() -> LinkOwner:
-    """The signed-in member of staff as an owner for the linker."""
+    """The signed-in member of staff, as the owner of a linking."""
     staff = current_staff()
     return LinkOwner(staff.property_id, staff.id, session["sid"])
 
 
 def linker() -> Linker:
-    """The linker of this app; its callback has the public address."""
+    """The linker of this app, with the public address of `callback`."""
     s = services()
     return Linker(s.db, s.vault, s.oauth, s.clock, f"{s.settings.public_url}/accounts/callback")
 

@@ -324,7 +324,7 @@ def _subject(row: AuditRow, names: dict[str, str]) -> str:
 def _rides(
     s: Session, property_id: int, rows: list[AuditRow], more: int | None
 ) -> dict[int | None, Record]:
-    """The rides that the entries are about, and one more, if they belong to the property."""
+    """The rides of this property that the entries are about, and the ride `more`, by order id."""
     ids = {*map(_order, rows), more} - {None}
     wanted = sorted(number for number in ids if number is not None)
     return {each.id: each for each in records(s, property_id, wanted)}

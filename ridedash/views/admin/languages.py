@@ -31,7 +31,7 @@ LEVELS: Final = {
 
 @dataclass(frozen=True)
 class Line:
-    """A language in the table. The shares are whole percentages, rounded down.
+    """A language in the table. `guests`, `staff`: translated % of their texts, rounded down.
 
     `named`: its name in the reader's language; `sample`: a sentence with which the browser checks
     whether it can display the letters of the language.

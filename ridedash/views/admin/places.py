@@ -1,4 +1,4 @@
-"""Favourite places, one to nine for pickup and for drop, and cost centres."""
+"""Favourite places, numbered 1 to 9 for pickups and 1 to 9 for drops, and cost centres."""
 
 from typing import Final
 

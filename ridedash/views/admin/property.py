@@ -56,7 +56,7 @@ class UnknownPlace(ValueError):
 
 
 class TypedPlace(NamedTuple):
-    """A named point, or one that is not looked up yet."""
+    """A named point, or a typed text whose point is not looked up yet."""
 
     name: str = ""
     lat: float | None = None

@@ -192,7 +192,7 @@ def note_throttled(what: str, subject: str, address: str) -> None:
 
 @limiter.shared_limit("6/minute", scope="throttled tries", key_func=lambda: "all")
 def _count_note() -> None:
-    """Raise TooManyRequests when a minute already has its audit entries for refused tries."""
+    """Raise TooManyRequests if this minute has as many entries for refused tries as it may have."""
 
 
 def password_holds(staff: Staff | None, password: str) -> bool:

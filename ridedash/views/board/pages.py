@@ -134,7 +134,7 @@ def board() -> str:
 
 
 def _map(found: Board, prop: Property) -> MapParts:
-    """The map, centred on the property, or on one of its cabs."""
+    """The map, centred on the property's pickup, or without one on a cab."""
     center = next((LatLng(lat, lng) for _id, lat, lng, _bearing in found.cabs), LatLng(0, 0))
     if prop.pickup_lat is not None and prop.pickup_lng is not None:
         center = LatLng(prop.pickup_lat, prop.pickup_lng)

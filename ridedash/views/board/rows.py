@@ -129,7 +129,7 @@ def revision(body: object) -> str:
 
 
 def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
-    """The rank of the row: unknown, needs attention, driver here, by next event, later, ended."""
+    """The rank of the row: outcome unknown, needs attention, in progress (RANKS), later, ended."""
     state = facts.page.order.state
     if state == OrderState.UNKNOWN:
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""The price of a ride to another drop, before the change is sent, and the price of its way back."""
+"""The price of a ride to another drop, before the change is sent, and the price of a way back."""
 
 from flask import Blueprint, jsonify, request
 from werkzeug.wrappers import Response

@@ -40,7 +40,7 @@ SAME_POINT_M: Final = 1.0  # points this close are the same, because a page roun
 # for how long the last list is shown when the service is down
 LAST_LIST: Final = timedelta(seconds=60)
 MOST_SEPARATE: Final = 6  # at most so many categories of one list are requested one by one
-VAIN_LASTS: Final = timedelta(minutes=10)
+VAIN_LASTS: Final = timedelta(minutes=10)  # see Estimator._with_prices
 CACHED_TRIPS: Final = 50  # lists in the cache, some 100 kB each
 # code, and the end of the trip that has to change: the same trip would be refused again
 END_OF_CODE: Final = {
@@ -88,7 +88,7 @@ class Estimates:
 
 
 class Estimator:
-    """Fetches products for the one who books: a member of staff, or a guest at a kiosk."""
+    """Fetches products for the person who books: a member of staff, or a guest at a kiosk."""
 
     def __init__(self, services: Services, owner: OfferOwner, locale: str) -> None:
         self.services, self.owner, self.locale = services, owner, locale

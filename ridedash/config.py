@@ -1,4 +1,4 @@
-"""Every setting: its name, default and meaning. An invalid setting stops the start, by its name."""
+"""Every setting: its name, default and meaning. An invalid one stops the start with an error."""
 
 import contextlib
 import difflib
@@ -43,7 +43,7 @@ class BadSettingError(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """The checked settings. Field names are those of the environment, in lower case."""
+    """The checked settings. Fields are named as in the environment, in lower case (but see NAMED)."""
 
     mode: str  # "demo" (embedded sandbox) or "live"
     host: str
@@ -57,8 +57,8 @@ class Settings:
     database_url: str
     service_url: str  # base URL of the ride booking service, no trailing slash
     service_app_token: str = field(repr=False)
-    service_rate: int  # calls of the service that this process starts in a second, at most
-    worker_threads: int  # calls of the service that a worker has under way, at most
+    service_rate: int  # calls to the service that this process starts in a second, at most
+    worker_threads: int  # calls to the service that a worker has under way, at most
     oauth_authorize_url: str
     oauth_token_url: str
     oauth_client_id: str
@@ -83,7 +83,7 @@ class Settings:
     pace: float  # how much faster than real time a demo begins to run; 1 in live mode
     # whether the poll cache answers before Flask; if not, each poll reads the database
     poll_layer: bool
-    # positions on the route, after the ride's end; the places where it began and ended stay
+    # for how many days data are stored: a ride's positions, after its end (start and end stay)
     keep_positions_days: int
     keep_guests_days: int  # names and phones of guests, after their last ride
     keep_evidence_days: int  # the service's answers as they were received

@@ -56,7 +56,7 @@ babel = Babel()
 
 
 def language() -> str:
-    """The language of this answer: the one that a view set with `speak`, else chosen by address.
+    """The language of this answer: the one that a view set with `speak`, else that of the address.
 
     A poll names its language in its address, so that a page and its polls never differ.
     """

@@ -69,7 +69,7 @@ def thinned(path: Sequence[LatLng], away_m: float, most: int) -> list[LatLng]:
 
 
 def _line_within(path: Sequence[LatLng], away_m: float) -> list[LatLng]:
-    """The points of a line that stays within that distance of all points."""
+    """Some of the points, whose line stays within `away_m` metres of all of them."""
     if len(path) < 3:
         return list(path)
     stays = {0, len(path) - 1}

@@ -1,8 +1,9 @@
 """The folium map of a page: base layer, service areas, a hotspot's boundary and pickup points.
 
 Only coordinates and constants enter a folium object: branca compiles rendered text as a Jinja
-template again, so any text from the service or from a user would run as code. Everything live
-and every word is drawn by static/js/shared/map.js. This is the only module that makes Markup.
+template again, so any text from the service or from a user would run as code. What changes while
+the page is open, and every word, is drawn by static/js/shared/map.js. This is the only module that
+makes Markup.
 """
 
 import json

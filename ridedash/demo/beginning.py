@@ -26,8 +26,8 @@ SUBJECT: Final = "sandbox:0"  # the subject of audit entries; a demo has one san
 EMPTIED_TOO: Final = "ridedash.director.emptied"
 # held while a demo starts anew or a story does a step: only one of them at a time
 ALONE: Final = threading.RLock()
-# Every story plays in this week. Which drivers come, and how they drive, depends on the moment of
-# the booking: with a fixed moment they are the same for everybody, in any week.
+# Every story plays in this week, so that its drivers are the same each time: which drivers come,
+# and how they drive, depends on the time of the booking.
 MONDAY: Final = date(2026, 3, 2)
 
 

@@ -103,10 +103,11 @@ def empty(
     note: Callable[[Session], None],
     waits_s: float = WAITS_S,
 ) -> None:
-    """Delete all rides; `reset_sandbox` deletes the sandbox's, `note` writes the audit entry.
+    """Delete all rides, here and in the sandbox.
 
-    Waits for the answer to an order that is under way, `waits_s` at most. Raises StillSending when
-    it does not come by then, and what `note` and `reset_sandbox` raise; nothing is deleted then.
+    `reset_sandbox` deletes those of the sandbox, `note` writes the audit entry. Waits for the
+    answer to an order that is under way, `waits_s` at most. Raises StillSending when it does not
+    come by then, and what `note` and `reset_sandbox` raise; nothing is deleted then.
     """
     try:
         _wait(lambda: _polls_end(db, clock()), POLLS_S)
@@ -174,8 +175,8 @@ def delete_rides(s: Session) -> None:
     # still open would then book it
     newest = select(func.max(Offer.id)).scalar_subquery()
     s.execute(delete(Offer).where(Offer.id < newest))
-    # take back tablets that were lent to guests, and end the demand for codes at kiosks with too
-    # many abandoned rides
+    # take back tablets that were lent to guests; kiosks that ask for codes, because of too many
+    # abandoned rides, stop doing so
     touched = or_(Kiosk.handed_at.is_not(None), Kiosk.code_until.is_not(None))
     s.execute(
         update(Kiosk).where(touched).values(handed_at=None, handed_language=None, code_until=None)

@@ -222,7 +222,7 @@ def _shown(moment: Moment) -> str | Response:
 
 
 def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
-    """A moment as scripts and pages read it.
+    """The progress of a run, as scripts and pages read it.
 
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
     "failed" (with `why`) or "dropped". `show` and `point` belong to the step that waits or was

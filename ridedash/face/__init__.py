@@ -1,6 +1,6 @@
 """What a property looks like to its guests: one colour and a logo. Pure.
 
-Types and limits are here. The modules of the package do the work, and only they import numpy.
+Types and limits are here, so that no page loads numpy for them: only the modules png_*.py need it.
 """
 
 from dataclasses import dataclass

@@ -61,7 +61,7 @@ def read_colour(text: str) -> str | None:
 
 
 def palette(colour: str) -> Palette:
-    """The shades of a colour. Each has the contrast LEAST on each surface that it stands on.
+    """The shades of a colour. Each has at least the contrast LEAST wherever it is used.
 
     `colour` is one that `read_colour` gave.
     """
@@ -70,7 +70,7 @@ def palette(colour: str) -> Palette:
 
 
 def kiosk_shades(colour: str) -> KioskShades:
-    """The shades of a colour on a kiosk. Each has the contrast ENHANCED where it stands.
+    """The shades of a colour on a kiosk. Each has at least the contrast ENHANCED where it is used.
 
     `colour` is one that `read_colour` gave.
     """

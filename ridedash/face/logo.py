@@ -2,7 +2,7 @@
 
 The kind of a file follows from its first bytes, never from its name or the browser's content type.
 A PNG is read into pixels and written again (png_reading.py, png_writing.py), an SVG is parsed and
-written again from an allow-list (svg_reading.py, svg_cleaning.py); no byte of the file goes out as
+written again from an allow-list (svg_reading.py, svg_cleaning.py); no byte of the file is served as
 it came.
 """
 

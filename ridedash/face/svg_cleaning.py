@@ -139,7 +139,7 @@ def _harmless_looks(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _place(name: str, value: str) -> str | None:
-    """The value of an attribute of geometry; None if the attribute is left out."""
+    """The value of an attribute of PLACES; None if the attribute is left out."""
     if name == "href":
         return value if value[:1] == "#" and NAME.fullmatch(value[1:]) else None
     if name == "id":

@@ -1,4 +1,4 @@
-"""Reads an SVG file as a tree, within bounds, and refuses declarations of a document type.
+"""Reads an SVG file as a tree, within bounds; refuses a document type that has declarations.
 
 The parser is Python's own expat. A declaration of an entity ends the reading before anything is
 expanded, nothing outside the file is ever opened, and processing instructions and comments are left

@@ -42,8 +42,8 @@ class CityArea:
 def address(parts: Iterable[str]) -> str:
     """The known parts of an address, each once, as one text: "Lower Crossing, Old Town".
 
-    All readers and the driver see the same text: a comma belongs to the script of the part before
-    it, not to the reader's language.
+    All readers and the driver see the same text: each comma is that of the writing system of the
+    part before it, not that of the reader's language.
     """
     known = list(dict.fromkeys(filter(None, parts)))
     return "".join(part + _comma_after(part) for part in known[:-1]) + "".join(known[-1:])

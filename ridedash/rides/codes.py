@@ -7,7 +7,7 @@ RECONNECT: Final = "RECONNECT"  # a member of staff must link the account again
 # the keys of this process can't decrypt the account's token
 KEY_MISSING: Final = "KEY_MISSING"
 RATE_LIMITED: Final = "RATE_LIMITED"  # by the service (429) or by our own rate limit
-EXPIRED: Final = "EXPIRED"  # not sent within 30 s of the press
+EXPIRED: Final = "EXPIRED"  # not sent within 30 s after it became READY
 WITHDRAWN: Final = "WITHDRAWN"  # by a member of staff, before it was sent
 # a planned ride that could not be ordered before its window closed
 PLAN_MISSED: Final = "PLAN_MISSED"

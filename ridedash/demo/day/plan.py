@@ -40,7 +40,7 @@ class RideRequest:
     to: str  # a place of the city
     car: str
     goes: str = ""  # the sandbox's scenario for it
-    lost: bool = False  # whether its answer is lost on the way
+    lost: bool = False  # whether the answer to its booking is lost
     account: str = ""  # another account than the usual one
     centre: str = ""  # the name of its cost centre
     payment: str | None = None
@@ -51,7 +51,7 @@ class RideRequest:
 
 
 def ride_requests(now: datetime, zone: ZoneInfo, seed: int, days: int = DAYS) -> list[RideRequest]:
-    """All rides of the `days` days before `now` and of its day, in the order of their orders."""
+    """All rides of the day of `now` and of the `days` days before it, the earliest order first."""
     rng = Random(f"day of {seed}")  # noqa: S311 - a demo
     guests = list(CAST)
     rng.shuffle(guests)
@@ -101,7 +101,7 @@ def _usual(at: datetime, guest: Guest, rng: Random) -> RideRequest:
 
 
 def _ended(now: datetime, rng: Random, guests: list[Guest]) -> list[RideRequest]:
-    """Twelve rides of the day that are over. The last two went wrong: a fee, and a refusal."""
+    """Twelve rides of the day that are over. One is cancelled with a fee, and one is refused."""
     span = (BEGINS - ENDED) / 10
     requests = [
         _usual(now - BEGINS + span * i + span * rng.uniform(0.1, 0.9), guest, rng)

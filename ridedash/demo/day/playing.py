@@ -37,12 +37,12 @@ from ridedash.store.properties import cost_centres_of, favourites_of, set_favour
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 
 INSTEAD: Final = "mini"  # the category that is ordered where the requested one is not offered
-SENT_AFTER: Final = timedelta(seconds=0.4)
+SENT_AFTER: Final = timedelta(seconds=0.4)  # how long after the press an order is sent
 SEEN_AFTER: Final = timedelta(seconds=3)  # how long after a new status a poll finds it
 PRESSED_AFTER: Final = timedelta(seconds=115)  # how long after a new status staff press Cancel
 FEEDBACK_AFTER: Final = timedelta(minutes=4)  # how long after the ride feedback is given
-MOST_AT_ONCE: Final = 20  # rides that are under way at the same time
-PHONE: Final = "+910000099000"  # the first of a range of numbers that no one has
+MOST_AT_ONCE: Final = 20  # rides that are under way at the same time, at most
+PHONE: Final = "+910000099000"  # a number that no one has
 # favourite places, which the kiosk numbers from 1; every demo has the first six
 DROPS: Final = (
     *("Meridian Airport", "Port Meridian Central Station", "Ferry Terminal"),

@@ -1,4 +1,4 @@
-"""The progress of making the day's rides, shown in the band of every page until it is complete."""
+"""The progress of ordering the day's rides, which each page shows in its demo band meanwhile."""
 
 import threading
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ bp: Final = Blueprint("demo_day", __name__)
 
 @dataclass
 class Progress:
-    """How many rides (`done`) `of` all are ordered; written by the thread that orders them."""
+    """How many rides are ordered so far (`done`, `of` how many); set by the thread that does it."""
 
     done: int = 0
     of: int = 0

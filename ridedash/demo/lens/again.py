@@ -1,4 +1,4 @@
-"""Repeats a recorded call that only reads, by the same client; the new call is recorded too."""
+"""Repeats a recorded call that only reads. The program's client makes it, so it is recorded too."""
 
 from functools import partial
 from typing import Final

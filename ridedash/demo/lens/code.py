@@ -1,6 +1,7 @@
 """Shows a call as code that repeats it: a line of curl, or Python with httpx. Pure.
 
-The two secrets are environment variables, APP_TOKEN and USER_TOKEN, never their values.
+The code reads its two secrets from environment variables, APP_TOKEN and USER_TOKEN, and never
+contains their values.
 """
 
 import pprint
@@ -10,7 +11,8 @@ from typing import Final
 from ridedash.demo.lens.operations import object_in
 from ridedash.demo.lens.store import Call
 
-COPIED_HEADERS: Final = ("accept", "content-type")  # besides the headers with the two secrets
+# the headers that are copied from the call, besides those with the two secrets
+COPIED_HEADERS: Final = ("accept", "content-type")
 WITHIN_S: Final = 10
 
 

@@ -79,7 +79,7 @@ def picture(way: Way, grid: Grid) -> Picture:
 def _placer(grid: Grid, least: float, starts: bool) -> Callable[[Place], tuple[float, float]]:
     """Returns a function from a place in the graph to the centre of its box.
 
-    In a horizontal picture the box of create is narrower, so the boxes after it move to the left.
+    In a horizontal picture the boxes after create move to the left, because its box is narrow.
     """
 
     def middle(place: Place) -> tuple[float, float]:

@@ -50,7 +50,7 @@ def name_of(path: str) -> str:
 
 
 def ids_of(query: str, sent: str, got: str) -> Ids:
-    """The ids in a query, a request body and an answer body (JSON); the answer's replace others."""
+    """The ids in a query, a request body and an answer body (JSON), which takes precedence."""
     params = {name: values[0] for name, values in parse_qs(query).items()}
     found = params | _texts(sent) | {k: v for k, v in _texts(got).items() if v}
     trip = ""

@@ -1,9 +1,9 @@
 """Records the calls to the service; loaded in demo mode only. It works in processes without pages.
 
 Recording never delays a call and never makes it fail: the thread that made the call puts a
-reference into a bounded queue, and all else happens in one thread of this process, which lives as
-long as there is something to write. When the queue is full, or the file can't be written, calls are
-dropped and counted.
+reference to it into a bounded queue, and all else happens in one thread of this process, which
+lives as long as there is something to write. When the queue is full, or the file can't be written,
+calls are dropped and counted.
 """
 
 import logging
@@ -55,7 +55,8 @@ class Recorder:
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._lock = threading.Condition()
         self._writing = 0  # calls that the thread has taken and not written yet
-        # the id of the process in which the thread runs: a forked process has no threads
+        # the id of the process in which the thread runs; a forked process has another id, and so
+        # starts its own thread
         self._in_process = 0
         self._not_before = 0.0  # the earliest time of the next start; monotonic
 

@@ -77,7 +77,10 @@ class Lens:
         after: int = 0,
         limit: int = MOST_LISTED,
     ) -> list[Call]:
-        """The latest calls that have changed since turn `after`, the earliest first; no bodies."""
+        """The latest calls, the earliest first, without bodies.
+
+        Only calls that have changed since `after`, the highest `Call.turn` seen before.
+        """
         ties = None
         if order is not None:
             row = self._s.execute(_query().where(Order.id == order)).one_or_none()

@@ -1,6 +1,6 @@
 """Steps that a screen of the stage does by itself, so that the audience sees the words being typed.
 
-The screen uses the references of the run. Therefore the screen and the interpreter can't make two
+The screen sends the form token of the run. Therefore the screen and the interpreter can't make two
 orders, and the interpreter recognises what the screen has done.
 """
 

@@ -69,7 +69,7 @@ def start(story: Story, seed: int) -> Run:
     at = starts(story.weekday, story.at, home)
     runs().check()
     with ALONE:
-        # The lock keeps the clock and the seed those of this run if two presenters begin at once.
+        # with the lock, clock and seed stay those of this run, even if two presenters begin at once
         begin(
             lambda session: record(session, "demo.story", SUBJECT, story=story.id, seed=seed),
             Start(at, seed),
@@ -136,7 +136,7 @@ def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
         if changed is not None:
             if run.phase is Phase.WAITING:
                 with contextlib.suppress(NotDone):
-                    # a sandbox that does not answer keeps its clock as it is
+                    # if the sandbox does not answer, its clock stays as it is
                     _turn(HELD)
             return with_lines(replace(moment, run=changed))
         moment = latest(moment)
@@ -185,9 +185,9 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
     if clock.stops and clock.speed == speed:
         return moment  # the clock runs, and the sandbox holds it at the next phase of the ride
     # Polls may come between these reads, so their order matters. Whether all rides are shown is
-    # read first: once they are, no poll can change which ride is behind, and the clock is never led
-    # past a phase. Failure is read before success: if the state changes between the two reads, the
-    # step has succeeded.
+    # read first: once they are, no poll can change for which ride the step waits, so the clock
+    # skips no phase. Failure is read before success: if the state changes between the two reads,
+    # the step has succeeded.
     shown = all_shown(run.property_id)
     over = "" if step.until is None else in_vain(run, step.until)
     ride = None if step.until is None else ride_behind(run, step.until)
@@ -290,14 +290,18 @@ def _go_on(moment: Moment, **values: Any) -> Moment:
 
 
 def _end(moment: Moment) -> Moment:
-    """The story at its end, with its results."""
+    """End the story, and store the results of its checks."""
     found = lines(moment.run, moment.story.ends, control().ledger())
     results = [[each.words, each.holds] for each in found]
     return _change_run(moment, Phase.ENDED, lines=results)
 
 
 def _change_run(moment: Moment, phase: Phase, *, step: int | None = None, **values: Any) -> Moment:
-    """The run in this phase with these values, or as another request has changed it meanwhile."""
+    """Store the phase, step and values of a run.
+
+    If another request has changed the run meanwhile, only the values are stored. Returns the moment
+    with the run as it is now.
+    """
     changed = runs().update(moment.run, phase, now(), step=step, **values)
     if changed is not None:
         return with_lines(replace(moment, run=changed))

@@ -160,7 +160,7 @@ class Happened:
 
 @dataclass(frozen=True)
 class Answering:
-    """Every live ride was polled a moment ago; with `answers` false: one of them was not."""
+    """Every live ride was polled a moment ago; if `answers` is false: at least one was not."""
 
     answers: bool
 

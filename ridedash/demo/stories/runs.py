@@ -85,7 +85,7 @@ class Run:
         return found if isinstance(found, int) else None
 
     def late(self, ride: str) -> list[int]:
-        """The orders of a ride that were not sent in time, each made once more."""
+        """The orders of a ride that were not sent in time; each was replaced by a new one."""
         return list(self.values.get(LATE, {}).get(ride, ()))
 
     def token(self, ride: str) -> str:
@@ -135,7 +135,7 @@ class Runs:
     def latest(self, property_id: int) -> Run | None:
         """The run that was begun last, over or not; None also while the file can't be used.
 
-        For pages that also show other things.
+        So a page that also shows other things does not fail.
         """
         query = "SELECT * FROM runs WHERE property_id = ? ORDER BY began_at DESC LIMIT 1"
         try:
@@ -182,7 +182,7 @@ class Runs:
     def ask(self, run: Run, now: datetime) -> Run:
         """Record that a page follows a run.
 
-        A pause of more than ALONE_S does not count as waiting: `phase_at` is later by its length.
+        A pause of more than ALONE_S does not count as waiting: its length is added to `phase_at`.
         """
         before = run.asked_at or now
         alone = max(0.0, (now - before).total_seconds())

@@ -231,7 +231,7 @@ def _number(s: Session, *where: ColumnElement[bool]) -> int:
 
 
 def _late(run: Run) -> list[int]:
-    """The orders that were not sent in time, each made once more."""
+    """The orders that were not sent in time; each was replaced by a new one."""
     return [each for ride in run.values.get(LATE, {}) for each in run.late(ride)]
 
 

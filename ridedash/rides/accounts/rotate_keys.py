@@ -36,7 +36,7 @@ class Rotated:
 
 
 def rotate(db: Database, vault: TokenVault, clock: Clock) -> Rotated:
-    """Encrypt all secrets anew, in batches. Processes that have both keys may run meanwhile."""
+    """Re-encrypt secrets, in batches. Processes that have both keys may run meanwhile."""
     done = left = 0
     for secret in SECRETS:
         for batch in _batches(db, *secret[:3]):

@@ -32,12 +32,12 @@ GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given 
 EARLY: Final = timedelta(seconds=60)  # a token is refreshed this long before it expires
 # how long a worker that can't decrypt an account's token leaves its work to other workers
 ELSEWHERE: Final = timedelta(seconds=5)
-# longer than a refresh takes, and several tries to store its tokens in a database that is busy
+# longer than a refresh and several tries to store its tokens in a busy database take
 LEASE: Final = timedelta(seconds=30)
 WAIT_S: Final = 8.0  # how long to wait for the process that has the lease
 LOOK_EVERY_S: Final = 0.05  # while waiting for that process
 LOGGED_EVERY_S: Final = 60.0  # a missing key is logged this often, not for each poll
-CACHED_S: Final = 5.0  # an unlinked account may still be polled this long
+CACHED_S: Final = 5.0  # polls may use a token this long after its account was unlinked
 MOST_CACHED: Final = 10_000  # accounts
 
 log = logging.getLogger(__name__)

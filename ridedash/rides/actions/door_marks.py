@@ -1,4 +1,4 @@
-"""The doorman's mark on a ride: the guest is in the car, or away. The service gets nothing."""
+"""The doorman's mark on a ride: the guest is in the car, or away. The service is not told."""
 
 from datetime import datetime
 from typing import Final

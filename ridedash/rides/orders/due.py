@@ -63,7 +63,7 @@ ORDERED_LATE: Final = "ordered_late"  # a timeline event; its detail is minutes
 # reasons why a planned ride can't be ordered yet; others are in rides/codes.py, or are the
 # service's own codes
 CAR_GONE: Final = "PLAN_CAR_GONE"  # the category is not offered at the pickup now
-NO_PRICE: Final = "PLAN_NO_PRICE"  # a fixed price is needed and the service gave none
+NO_PRICE: Final = "PLAN_NO_PRICE"  # a price is needed and the service gave none
 GUARD_BUSY: Final = "PLAN_GUARD_BUSY"  # the guest has an open ride from that pickup
 NO_JOURNAL: Final = "PLAN_NO_BOX"  # an answer could not be stored, so nothing may be sent
 CLOCK: Final = "PLAN_CLOCK"  # our clock differs too much from the service's
@@ -318,8 +318,8 @@ def _was_fixed(s: Session, order: Order, offer: Offer) -> bool:
 def _has_price(product: Product, claim: Claim) -> bool:
     """Whether a product has the price that it needs.
 
-    A shared ride needs the fixed price for its seats. A ride whose price was fixed needs a fixed or
-    a metered price. Any other ride needs none.
+    A shared ride needs the fixed price for its seats. A ride whose price was fixed needs a fixed
+    price or an estimate. Any other ride needs none.
     """
     if product.kind is wire.Kind.SHARE:
         fares = product.share.fares if product.share else ()
@@ -368,7 +368,7 @@ def guard_key(s: Session, order: Order) -> str | None:
 
 
 def _is_of_group(s: Session, order: Order, ride: OpenOrder) -> bool:
-    """Whether a ride is a car of the order's own group, or was booked again in place of one."""
+    """Whether a ride is a car of the order's own group, or replaces one, directly or not."""
     if order.group_key is None:
         return False
     group, earlier = ride.group_key, ride.supersedes

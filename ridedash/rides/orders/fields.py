@@ -125,7 +125,7 @@ class BookingRequest:
 
     property_id: int
     actor: Actor  # a member of staff, or a kiosk
-    margin: timedelta = MARGIN  # a planned ride is ordered this time plus the eta before its pickup
+    margin: timedelta = MARGIN  # a planned ride is ordered this long, plus the eta, before pickup
     tz: ZoneInfo = UTC_ZONE  # the property's zone: a series keeps its local times
 
     # each token makes one order, or one group

@@ -127,7 +127,7 @@ def price_of(product: Product, seats: int | None) -> Decimal | None:
 
 
 def is_metered(product: Product) -> bool:
-    """Whether the final price is known only after the ride, and was estimated before."""
+    """Whether the final price is known only after the ride."""
     if product.kind is Kind.SHARE:
         return False
     estimate = product.estimate
@@ -205,7 +205,7 @@ def _check_request(request: BookingRequest, limits: Limits, now: datetime) -> No
 
 
 def _check_limits(order: Order, now: datetime) -> None:
-    """Raises NotStarted when the order may not be started at all."""
+    """Raises NotStarted when the order is held, or can't be started any more."""
     if order.held_at is not None:
         raise NotStarted(HELD)
     if not may_start(order, now):

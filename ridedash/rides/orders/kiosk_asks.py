@@ -23,8 +23,10 @@ from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, WhoPays
 from ridedash.store.models.orders import Offer
 
 LASTS: Final = timedelta(seconds=180)  # a guest who stands at the kiosk waits no longer
-AWAY_FOR: Final = timedelta(minutes=10)  # kiosks are closed after a request that no one answered
-USED_WITHIN: Final = timedelta(seconds=180)  # an approval can be used after the desk's answer
+# how long kiosks are closed after a request that no one answered
+AWAY_FOR: Final = timedelta(minutes=10)
+# how long an approval can be used after the desk's answer
+USED_WITHIN: Final = timedelta(seconds=180)
 # why there is no approval, as guests read it (wording/kiosk.py): REASONS are given by the desk, the
 # others by the program
 REASONS: Final = ("full", "ask", "not_guest")

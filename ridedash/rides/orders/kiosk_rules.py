@@ -112,7 +112,8 @@ def rule_now(kiosk: Kiosk, now: datetime) -> WhoPays:
     """The rule that applies at a kiosk now.
 
     At an attended kiosk staff stand beside the guest: it asks for neither a code nor an approval,
-    and the guest pays the driver. After rides that no one took, a kiosk asks for a desk code.
+    and the guest pays the driver. After rides that ended before they began, a kiosk asks for a desk
+    code (`watch_ended`).
     """
     if kiosk.attended:
         return WhoPays.DRIVER
@@ -125,9 +126,10 @@ def rule_now(kiosk: Kiosk, now: datetime) -> WhoPays:
 
 
 def offered_here(offer: Offer, house_pays: bool) -> bool:
-    """Whether a kiosk offers this car: no rental, no outstation; share only if the house pays.
+    """Whether a kiosk offers this car: no rentals, and no rides out of town.
 
-    A shared ride is paid before it begins, so no driver can be paid for it.
+    A shared ride is offered only if the house pays: it is paid before it begins, so no driver can
+    be paid for it.
     """
     if offer.kind == wire.Kind.SHARE:
         return house_pays

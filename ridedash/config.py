@@ -43,7 +43,7 @@ class BadSettingError(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """The checked settings. Fields are named as in the environment, in lower case (but see NAMED)."""
+    """The checked settings. A field is named as in the environment, in lower case (see NAMED)."""
 
     mode: str  # "demo" (embedded sandbox) or "live"
     host: str

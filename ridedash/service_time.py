@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 
 class Turn(NamedTuple):
-    """From the instant `wall` on the clock runs at `speed`, beginning with the time `service`."""
+    """At the instant `wall` the service's clock is set to `service`; then it runs at `speed`."""
 
     wall: datetime
     service: datetime

@@ -34,7 +34,7 @@ class BoardMark(NamedTuple):
 
 
 def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
-    """The orders in progress, those with open attention items, recent ones, and the newest ones.
+    """Orders that are not over or have open attention items, recent ones, and the newest ones.
 
     Recent are those that were due within LATELY. Rows of other orders are not read.
     """

@@ -62,7 +62,7 @@ def lock_guest(s: Session, property_id: int, details: GuestDetails) -> None:
 def store_guest(
     s: Session, property_id: int, details: GuestDetails, now: datetime, staff_id: int | None
 ) -> Guest:
-    """The guest's row with these details, seen now; a new row for a new guest. Flushes.
+    """Store these details in the guest's row, or in a new row for a new guest. Flushes.
 
     Call `lock_guest` before.
     """
@@ -127,7 +127,7 @@ def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | No
 
 
 def has_new_details(guest: Guest, details: GuestDetails) -> bool:
-    """Whether the row lacks some of these details."""
+    """Whether storing these details would change the row."""
     return any(getattr(guest, name) != value for name, value in _merged(guest, details).items())
 
 

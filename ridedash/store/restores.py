@@ -58,7 +58,7 @@ def epoch(s: Session) -> int:
 
 
 def is_at_least(of: int, beats: int) -> ColumnElement[bool]:
-    """A condition for statements: the database is in epoch `of`, of at least `beats` heartbeats."""
+    """An SQL condition: the database is in epoch `of`, and has had at least `beats` heartbeats."""
     return exists().where(Watermark.epoch == of, Watermark.beats >= beats)
 
 

@@ -20,7 +20,7 @@ LAST: Final = "\U0010ffff"  # sorts after every letter
 
 
 def find_orders(s: Session, property_id: int, text: str, limit: int) -> list[int]:
-    """Ids of orders that match a text: orders in progress first, then the newest.
+    """Ids of orders that match a text: orders that are not over first, then the newest.
 
     The text may be a room, a name, a phone in any notation, a plate in any spacing, a booking id or
     a partner reference.

@@ -228,7 +228,7 @@ def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> Non
 
 
 def _closed_s(s: Session, keys: Iterable[str], now: datetime) -> float:
-    """Seconds until none of these limits refuses tries; refused tries store nothing."""
+    """Seconds until all these limits allow a try again. Stores nothing for a refused try."""
     until = select(Throttle.blocked_until).where(Throttle.key.in_(keys))
     return max((_remaining_s(at, now) for at in s.scalars(until)), default=0.0)
 

@@ -69,7 +69,7 @@ def upgrade(connection: Connection, tables: MetaData, url: str) -> None:
     Raises WrongTables.
     """
     with _upgrading:
-        # On SQLite there is one write transaction at a time, and this one has waited for it.
+        # SQLite runs one write transaction at a time: this one has waited for any other.
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_S}s'")
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})

@@ -13,7 +13,7 @@ class Guest:
 
     name: str
     room: str
-    language: str  # a language by its name in wording/languages.py
+    language: str  # a code of wording/languages.py
     place: str  # a place of Port Meridian
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 OURS: Final = str(Path(__file__).parents[1]) + os.sep
-LONGEST_WORDS: Final = 200
-FRAMES: Final = 12
+LONGEST_WORDS: Final = 200  # characters of an exception's text
+FRAMES: Final = 12  # frames of one exception, at most
 # error types, by library, whose text describes servers, files and locks but never contains a row
 HARMLESS: Final = {
     "psycopg": frozenset({"OperationalError"}),

@@ -40,7 +40,7 @@ def _first_part(tag: str) -> str:
 
 
 def tags_of(health: Mapping[str, Any], what: str) -> set[str] | None:
-    """The language tags under the name `what` in a heartbeat, in lower case; None if no list."""
+    """The language tags under the name `what` in a heartbeat, in lower case; None without one."""
     tags = health.get(what)
     if not isinstance(tags, list):
         return None

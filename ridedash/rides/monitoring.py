@@ -69,9 +69,10 @@ class Monitor:
         self._counts = Probe(self._count)
 
     def readiness(self) -> dict[str, bool]:
-        """Which of CHECKS hold; none when the database does not answer in time.
+        """Whether each of CHECKS holds; all are False when the database does not answer in time.
 
-        The database must answer, its migrations be current, and a worker run that may send.
+        They hold if the database answers, its migrations are current, a worker is alive, and a
+        worker is alive that can send.
         """
         return self._ready.result() or dict.fromkeys(CHECKS, False)
 

@@ -35,13 +35,13 @@ ENDED: Final = timedelta(minutes=75)  # a ride that was ordered this long ago ha
 class RideRequest:
     """One ride to order: when, for whom, where to, in which car, and how it goes."""
 
-    at: datetime
+    at: datetime  # when it is ordered
     guest: Guest
     to: str  # a place of the city
     car: str
     goes: str = ""  # the sandbox's scenario for it
     lost: bool = False  # whether the answer to its booking is lost
-    account: str = ""  # another account than the usual one
+    account: str = ""  # the label of its account; "" for the usual one
     centre: str = ""  # the name of its cost centre
     payment: str | None = None
     pickup_at: datetime | None = None  # the planned pickup time

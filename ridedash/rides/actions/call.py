@@ -75,8 +75,8 @@ class Caller:
     def due(self, limit: int) -> Sequence[int]:
         """Actions that the worker shall call now, the longest due first.
 
-        They are armed cancels whose booking now exists, and actions that got no clear answer. Empty
-        while no call may start.
+        They are armed cancels whose booking now exists, and actions whose last call was not sent or
+        got no clear answer. Empty while no call may start.
         """
         if self.runtime.client.traffic.wait_s(Priority.WRITE) > 0:
             return ()

@@ -254,9 +254,9 @@ def reprice(s: Session, ask_id: int, offer_id: int, *, same: bool, now: datetime
 
 
 def desk_is_away(s: Session, property_id: int, now: datetime) -> bool:
-    """Whether the desk left the latest request, of the last ten minutes, without an answer.
+    """Whether the desk gave no answer to the latest request of the last 13 minutes.
 
-    Requests whose guest still waits, or has left before the end, do not count.
+    These are LASTS and AWAY_FOR. Requests whose guest still waits, or has left early, don't count.
     """
     waited = or_(KioskAsk.answered_by.is_not(None), KioskAsk.asked_at <= now - LASTS)
     left = and_(KioskAsk.reason.is_not(None), KioskAsk.answered_by.is_(None))

@@ -48,7 +48,7 @@ def starts(weekday: int, at: time, zone: ZoneInfo) -> datetime:
 
 
 def only_with_our_sandbox() -> None:
-    """Answer 404 to the director's requests if the service, which may be real, is not our sandbox."""
+    """Answer 404 to the director's requests if the service is not our sandbox, but may be real."""
     if not services().settings.sandboxed:
         abort(404)
 

@@ -107,10 +107,10 @@ class ServiceTime:
         return (end - now).total_seconds() if end else seconds
 
     def as_if_never_turned(self, wall: datetime) -> datetime:
-        """A start from which a timer at the present speed shows the same as one from `wall` did.
+        """The start of a timer at the present speed that shows what a timer from `wall` shows.
 
-        The timer from `wall` counts across all turns. While the clock is held there is no such
-        start; then `wall` is returned.
+        The timer from `wall` counts at the speeds of all turns since. While the clock is held there
+        is no such start; then `wall` is returned.
         """
         if not self.turns or self.held or wall >= self.turns[-1].wall:
             return wall

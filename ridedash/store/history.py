@@ -175,7 +175,7 @@ def page(
 def totals(s: Session, property_id: int, filters: RideFilter, currency: str | None) -> Totals:
     """The totals of all rides that match.
 
-    `currency` is the property's usual currency: its sum comes from one query without groups.
+    `currency` is the property's usual currency. Only prices in others need a second query.
     """
     by_index(s)
     done, stopped = (Order.ended_as == end for end in (wire.COMPLETED, wire.BOOKING_CANCELLED))

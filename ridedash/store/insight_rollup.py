@@ -56,7 +56,7 @@ MINUTES: Final = ("driver_minutes", "guest_minutes")
 QUARTERS: Final = (1, 4, 7, 10)  # months with which a quarter begins
 THIRDS: Final = (1, 11, 21)  # days of a month on which a third begins
 # While this lock is held, no other transaction has uncommitted changes of counted data: the
-# triggers let a transaction with such a change lock this table until its end.
+# triggers make a transaction with such a change lock this table until its end.
 ALONE: Final = text("LOCK TABLE insight_changes IN SHARE ROW EXCLUSIVE MODE NOWAIT")
 # the lock that the triggers' INSERT takes too: while it is held, no one can claim a span (ALONE)
 AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")

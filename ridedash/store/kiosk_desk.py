@@ -162,7 +162,7 @@ class KioskCounts(NamedTuple):
     alive: int
     silent: int  # paired, not out of order, and without a heartbeat for a minute
     out_of_order: int
-    silent_s: float  # seconds since the oldest last heartbeat of a silent device; 0.0 without one
+    silent_s: float  # seconds for which the longest silent device is silent; 0.0 if none is
 
 
 def kiosk_counts(s: Session, now: datetime) -> KioskCounts:

@@ -17,7 +17,7 @@ ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
 ENDED_VISITS: Final = "ended visits"  # key in a session's info: list of (how, seconds), for metrics
 LONGEST: Final = timedelta(hours=2)  # no visit lasts longer
 MAX_AGE: Final = timedelta(days=1)  # the greatest age of a visit that the worker still ends
-# a visit that began longer ago is ended if its kiosk has sent no heartbeat for this long
+# a visit that began longer ago than this is ended if its kiosk sent no heartbeat for as long
 LOST_AFTER: Final = timedelta(minutes=10)
 # the screens in their order; a visit's `screen` is the furthest one
 SCREENS: Final = (

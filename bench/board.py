@@ -51,7 +51,7 @@ def poll_cpu(run: Run) -> Result:
     protects=PROTECTS,
 )
 def further_desk(run: Run) -> Result:
-    """Polls of several clients within half a second, which share one board.
+    """Polls of several desks within half a second: all are answered from one cached board.
 
     Our figure is the mean CPU time of one poll.
     """

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-MARK: Final = 0.123456789  # placeholder of the latitude in a template
+MARK: Final = 0.123456789  # placeholder for the latitude in a body
 KINDS: Final = ("point_to_point", "share", "auto")
 
 CAB: Final[dict[str, Any]] = {

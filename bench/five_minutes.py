@@ -118,7 +118,8 @@ def _story(page: Page, line: Line) -> None:
 def _lens(page: Page, _line: Line) -> None:
     if page.locator("[data-title]").is_visible():
         expect(page.locator("[data-said]")).to_contain_text(DOWN, timeout=WAIT_MS)
-    page.locator("[data-said]").click()  # moves the focus from the desk, where the story typed
+    # moves the focus to the stage: it was in the frame of the desk, where the story typed
+    page.locator("[data-said]").click()
     page.keyboard.press("~")
     desk = page.frame_locator("iframe[name=desk]")
     desk.get_by_role("button", name="Point at a fact").click()

@@ -62,7 +62,7 @@ Measured = Callable[[Run], Result | Sequence[Result]]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: what is measured, the aim, and in one sentence what it protects."""
+    """A line of the printed table: what is measured, its aim, a sentence on what it protects."""
 
     name: str
     what: str

@@ -47,7 +47,7 @@ WAY: Final = ("start", "other", "bar-back", "place-0", "car-0", "bar-back", "bar
 
 @dataclass
 class Lobby:
-    """The running program, a browser, and the cookies by which it is a kiosk."""
+    """The running program, and a browser with the cookies that make it a kiosk."""
 
     url: str
     browser: Any

@@ -1,12 +1,12 @@
 """`python -m bench.kiosk_faults`: everything that can fail, on each screen of the guest's kiosk.
 
 It starts the program and a real browser with a profile of its own, and causes each fault on each
-screen, in English and in Arabic or in the languages that are given. A case passes if within 20 s
-the screen shows neither a spinner nor nothing, every sentence is in the guest's language, and the
-screen is one of those to which this fault may lead. After a crash of the tab, a reload and a
-restart of the program, nothing that the guest typed may be left in the page, in the browser's
-profile or in the program's log. It takes about half an hour, and is run by hand: the tests check
-only what the page decides without a server.
+screen, in English and in Arabic or in the languages that are given. A case passes if the screen is
+never empty, within 20 s has no spinner and is one of those to which this fault may lead, and has
+every sentence in the guest's language. After a crash of the tab, a reload and a restart of the
+program, nothing that the guest typed may be left in the page, in the browser's profile or in the
+program's log. It takes about half an hour, and is run by hand: the tests check only what the page
+decides without a server.
 """
 
 import argparse
@@ -146,7 +146,7 @@ def slow(_bench: Bench, guest: Guest) -> Iterator[None]:
         yield
     finally:
         for route in held:
-            with contextlib.suppress(Exception):  # the page has given it up
+            with contextlib.suppress(Exception):  # the page has cancelled the request
                 route.abort()
         guest.page.unroute(pattern)
 

@@ -28,7 +28,7 @@ CARS_OR_END: Final = '.k-car, body[data-look="sorry"]:not(:has([data-press="agai
 
 
 class Stopped(Exception):
-    """A visit that can't go on where it should."""
+    """The visit can't go on to the screen that should come next."""
 
 
 @dataclass
@@ -113,7 +113,7 @@ class House:
         self.process = None
 
     def control(self, what: str, **body: object) -> None:
-        """Steer the sandbox (docs/operating.md)."""
+        """Post a command to the sandbox: a clock, a fault (docs/operating.md)."""
         head = {"X-Sandbox-Control": "1"}
         url = f"{self.sandbox_url}/control/{what}"
         httpx.post(url, json=body, headers=head, trust_env=False, timeout=20).raise_for_status()

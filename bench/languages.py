@@ -34,7 +34,7 @@ Environ = dict[str, Any]
     minutes=3,
 )
 def eight_languages(run: Run) -> Sequence[Ratio]:
-    """Each viewer polls once after an update, and then many times without one, which is timed.
+    """Each viewer polls once after an update; then many polls without an update are timed.
 
     Each side has the same viewers.
     """
@@ -71,7 +71,7 @@ def _of(run: Run, world: World, folder: Path, page: str, label: str) -> Ratio:
 def _polls(
     world: World, folder: Path, page: str, viewers: int, tags: Sequence[str]
 ) -> list[Environ]:
-    """One poll of each viewer, who knows the answer already; their languages take turns."""
+    """One poll of each viewer, who knows the answer already; the viewers' languages alternate."""
     known: dict[tuple[str, str], str] = {}
     found = []
     for n, said in enumerate(world.ask(folder, viewers, page).read_text().splitlines()):

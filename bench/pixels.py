@@ -5,11 +5,11 @@ half, three quarters and all of the steps a picture of each stage is taken, once
 changes. If the two differ, the area that differs is printed, and `--keep` stores both. This is run
 by hand, because it takes minutes.
 
-Left out are what depends on real time, as ages ("12 s ago") and how long an outcome is unknown, and
-the QR code of a ticket, whose address has the port. Maps are drawn in one layer, because a layer
-that moves keeps the fraction of a pixel at which it was first drawn. `bench.same_dice` makes the
-PIN of a ticket and the partner references equal in both demos. Kiosks are touched before each
-picture, because in real time they would clear their screens.
+The pictures leave out what depends on real time, such as ages ("12 s ago") and how long an outcome
+has been unknown, and the QR code of a ticket, whose address has the port. Maps are drawn in one
+layer, because a layer that moves keeps the fraction of a pixel at which it was first drawn.
+`bench.same_dice` makes the PINs of tickets and the partner references equal in both demos. Kiosks
+are touched before each picture, because they clear their screens after some real time.
 
 Pictures that differ are taken again: first after every part was drawn anew, then after the desk was
 loaded anew too, which the printed line says. A marker on the map stays where it is while its cab

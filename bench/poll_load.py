@@ -138,7 +138,7 @@ def _first_answer(port: int) -> None:
 
 
 def load(server: Poll, ask: Path, seconds: int, connections: int = 32, first: int = 0) -> Told:
-    """Send the requests of a file in turn, from the one after `first` on.
+    """Send the requests of the file `ask` (World.ask) in turn, from the one after `first` on.
 
     Raises RuntimeError without wrk's result.
     """

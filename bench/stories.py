@@ -95,7 +95,7 @@ def main(arguments: list[str]) -> int:
         Play(story, way, seed)
         for story in asked.only
         for way in asked.ways
-        if (story, way) != (OUTAGE, "20x")  # would be as "60x": an outage lasts for wall time
+        if (story, way) != (OUTAGE, "20x")  # as "60x": its outage is in real time at any speed
         for seed in list(asked.seeds) * (asked.times if way == "step" else 1)
     ]
     for play in sorted(plays, key=lambda each: -each.seconds):

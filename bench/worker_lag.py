@@ -56,7 +56,7 @@ def _work(url: str, service: str, folder: str, seconds: float, told: Connection)
 def lateness(
     url: str, folder: Path, *, workers: int, asked: float, seconds: float = 10.0
 ) -> dict[str, float]:
-    """Seconds late (median, p99), polls a second, due and done, cores and megabytes used.
+    """Delays in seconds (median, p99), polls a second (due, done), cores and megabytes used.
 
     `asked` polls a second are due, evenly from the start on; the first seconds are not counted.
     """

@@ -4,7 +4,8 @@ import os
 
 from flask import Flask, Response, jsonify
 
-BODY, TYPE = "BENCH_BODY", "BENCH_TYPE"  # environment: the file to answer with, and its type
+# environment variables: the file whose bytes are the answer, and its media type
+BODY, TYPE = "BENCH_BODY", "BENCH_TYPE"
 
 
 def ready_bytes() -> Flask:

@@ -67,7 +67,7 @@ WAYS: Final[dict[str, Way]] = {
     "failure_with_id": Way(True, "UNKNOWN", body="failure_with_id"),
     "success_without_id": Way(True, "UNKNOWN", body="success_without_id"),
 }
-# MIXED has COMMON and every kind once, except three that differ only in the later polls.
+# MIXED has COMMON and every kind once, except three that differ only in answers to later polls.
 COMMON: Final = ("booked",) * 8 + ("matching", "slow")
 MIXED: Final = (
     *COMMON,

@@ -16,13 +16,14 @@ from ridedash.rides.orders.transitions import FRESH
 from ridedash.store.orders import Order, OrderState
 
 S = OrderState
-# states of an order that don't deny that its booking exists
+# states of an order that may have a booking
 MAY_EXIST: Final = frozenset(
     {S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED}
 )
 # docs/booking-protocol.md 1.3; a literal, so that a change of the program's value is noticed
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)
-SURE: Final = 3  # recovery jobs: a single one may skip a row that another worker has locked
+# An overdue order is stuck after so many recovery jobs: one alone may skip a row that is locked.
+SURE: Final = 3
 # Seconds of the fast clock within which a claimed request reaches the service.
 CLEAR_WITHIN_S: Final = 10.0
 
@@ -84,7 +85,7 @@ class Overdue:
     def swept(self, since: datetime, sweeps: int = 1) -> None:
         """Record that `sweeps` recovery jobs ran at `since` or later.
 
-        An order that was due by then and is still SENDING after SURE jobs is stuck.
+        An order that was overdue at `since` and is still SENDING after SURE jobs is stuck.
         """
         due = select(Order.id, Order.sent_at).where(
             Order.state == S.SENDING, Order.sent_at <= since - SHOWN_UNKNOWN
@@ -112,7 +113,7 @@ def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Fi
     """
     found = Findings()
     now = desk.clock()
-    orders = desk.orders()  # read before the ledger, which then has every booking that they have
+    orders = desk.orders()  # read before the ledger, so that the ledger has all their bookings
     made = _made(desk)
     by_mtx = {order.mtx: order for order in orders}
     found.states = Counter(order.state for order in orders)

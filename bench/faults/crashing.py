@@ -38,7 +38,7 @@ HURRIES: Final = (
     100.0,
     60.0,
     10.0,
-)  # deadlines of calls are divided by one of these; by the last: a call may take a whole lease
+)  # divisors of the deadlines of calls; with 10, a call may take as long as a lease
 POINT_S: Final = 4.0  # a worker that doesn't reach its fail point is killed after this time
 QUIET_S: Final = 30.0  # longest time for the last worker to settle all orders
 # Seconds of wall time between recovery jobs: the program's value, but no more than 15.
@@ -146,7 +146,8 @@ class CrashRun:
             if beat is not None and (not beats or beat >= beats[-1] + apart):
                 beats.append(beat)
                 if len(beats) > 2:
-                    self.overdue.swept(beats[-3], SURE)  # no other worker holds a row now
+                    # one job counts as SURE jobs, because no other worker locks a row now
+                    self.overdue.swept(beats[-3], SURE)
 
     def _beat_of(self, pid: int) -> datetime | None:
         with self.desk.db.read() as s:
@@ -171,7 +172,7 @@ class CrashRun:
     ) -> None:
         try:
             work(*given)
-        except BaseException as error:  # raised in the waiting thread
+        except BaseException as error:  # kill() raises it in its own thread
             failed.append(error)
             self._over.set()
 

@@ -42,7 +42,7 @@ WORKER: Final = (
 
 
 class Liar(Service):
-    """Answers normally except for `target`, whose answers come from `feed`.
+    """A service that answers normally, except the operation `target`: its answers are from `feed`.
 
     `told` has the answer that each create got, by partner reference.
     """

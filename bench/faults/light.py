@@ -72,7 +72,7 @@ class Reader:
         assert len(_packed({"mtx": mtx, **asdict(outcome)})) <= 4096
 
     def track_ride(self) -> None:
-        """Merge an answer into the known ride, and check that it is the same after storing."""
+        """Merge an answer into the known ride, and check that its facts survive storing as JSON."""
         try:
             snapshot = self.desk.s.client.track_ride("good", booking_id="SHR1")
         except ServiceError:

@@ -19,7 +19,7 @@ from ridedash.store.models.orders import Order, OrderState
 
 
 class ClaimsNothing(Sender):
-    """Step T2 (docs/booking-protocol.md 1.3) is left out: the order is READY until the answer."""
+    """Step T2 (docs/booking-protocol.md 1.3) is left out: an order stays READY until its answer."""
 
     def _claim(self, order_id: int, _digest: str | None = None) -> Claimed | None:
         with self.runtime.db.read() as s:
@@ -40,7 +40,7 @@ class ClaimsNothing(Sender):
 
 
 class SettlesFirst(Sender):
-    """The answer is written to the database before the answer journal."""
+    """The answer is written to the database before it is written to the answer journal."""
 
     def _write_journal(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
         self._settle(prepared.reference, attempt, outcome)

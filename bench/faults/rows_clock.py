@@ -81,7 +81,7 @@ def _followed(desk: Shop, service: Service, step: int) -> list[str]:
 
 
 def _leased(desk: Shop, service: Service, step: int) -> list[str]:
-    """A worker dies while it holds the lease of a ride: after the step another one polls soon."""
+    """A worker dies while it holds the lease of a ride: another polls it soon after the step."""
     order_id = _booked(desk, service)
     with desk.s.db.write() as s:
         ride = s.get_one(Ride, desk.ride(order_id).id)

@@ -113,7 +113,7 @@ def booked_without_an_answer(case: Case) -> Verdict:
         shop(case.folder, http=Hasty(2, 0.4), address=server.url, durable=False) as desk,
     ):
         orders = []
-        # On a busy machine a send may time out before its first byte, and is then no try.
+        # A send that times out before its first byte, on a busy machine, is not counted.
         while len(ledger) < tries:
             current[0] = ways[len(ledger) % len(ways)]
             orders.append((current[0], desk.order(_failed(desk))))

@@ -205,7 +205,7 @@ def _judged(all_events: list[Event], orders: int) -> Verdict:
 
 
 def _wrong(mine: list[Event], send: Event, said: Event) -> Iterator[str]:
-    """The calls that a sending thread made in the wrong order, and pages that were too early."""
+    """Messages about system calls of a sending thread in the wrong order, and a page too early."""
     at = mine.index(send)
     before, after = mine[:at], mine[at + 1 :]
     claimed = _last(before, lambda e: e.writes("-wal"))

@@ -206,7 +206,7 @@ class _Round:
         desk.clock.go(self.rng.choice((60, 1800)))
 
     def _check(self, when: str) -> None:
-        """Count bookings made twice, denied by their order, or known to no order and no lost order.
+        """Count bookings made twice, denied by their order, or without an order and a lost order.
 
         Once staff have decided, the list of lost orders must be empty.
         """

@@ -151,7 +151,7 @@ def hand_over(case: Case) -> Verdict:
 
 @row(20, "tracker killed every 2 s: no ride waits long", short=False)
 def dying_tracker(case: Case) -> Verdict:
-    """Ten minutes of real time. `--short` leaves this row out."""
+    """For ten minutes of real time each worker is killed after 2 s, while it polls RIDES rides."""
     speed = case.size(1, 3) * 1.0
     with (
         database(case) as url,

@@ -182,7 +182,7 @@ def away_for_real(case: Case) -> Verdict:
 
 @row(14, "A service that hangs for 30 s: connections, and no answers", short=False)
 def hanging_for_real(case: Case) -> Verdict:
-    """The same process is suspended, not killed: each call takes its whole timeout."""
+    """The service is a process that is suspended for 30 s: each call takes its whole timeout."""
     with _rides(case) as (place, traffic, port), answering(port) as pid:
         time.sleep(BEFORE_S)
         went = time.monotonic()

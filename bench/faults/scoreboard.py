@@ -89,7 +89,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Line:
-    """The result of a row. `verdict` is None if it was skipped or raised: `why` has the reason."""
+    """The result of a row. `verdict` is None if the row was skipped or raised; `why` says why."""
 
     row: Row
     seed: int
@@ -149,7 +149,7 @@ def row(
 
 
 def rows(numbers: Sequence[int] = (), only_short: bool = False) -> list[Row]:
-    """The rows of all modules rows_*.py by their numbers; only `numbers` if given."""
+    """The rows of all modules rows_*.py, sorted by number; only those of `numbers`, if given."""
     for module in pkgutil.iter_modules(bench.faults.__path__):
         if module.name.startswith("rows_"):
             importlib.import_module(f"bench.faults.{module.name}")

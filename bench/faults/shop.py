@@ -1,4 +1,7 @@
-"""A whole property in one process: web app, one worker, and a service controlled by the row."""
+"""A whole property in one process: web app, one worker, and a service that a row controls.
+
+A row is a test of the fault matrix (docs/reliability.md 2).
+"""
 
 import logging
 import re

@@ -12,7 +12,7 @@ from ridedash.observability.process import prepare
 from ridedash.secrets_file import BadInstanceError, remedy
 
 EPIPE_CODE = 141  # the exit code that a shell shows for a program that SIGPIPE ended
-WITH_METRICS = ("up", "worker")  # the other commands end soon, or are the sandbox
+WITH_METRICS = ("up", "worker")  # commands that count for /metrics
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,6 +1,6 @@
-"""The kiosks of a demo: one in the hotel's lobby, one at the central station with its points.
+"""The kiosks of a demo: one in the hotel's lobby, one at a station with several pickup points.
 
-Neither is paired. In a demo, Settings, Kiosks opens each of them in a browser with one press.
+Neither is paired. In a demo, the page Settings, Kiosks opens each in a browser with one press.
 """
 
 from datetime import datetime

@@ -165,7 +165,7 @@ def _service(context: CheckContext) -> str:
 
 
 def _refuses_key(error: BadStatus | Refused) -> bool:
-    """Whether the partner key is refused: products are read without a user's token."""
+    """Whether the partner key is refused. No user's token was sent, so a 401 is about the key."""
     status = error.http_status if isinstance(error, Refused) else error.status
     return wire.refuses_key(error.code) or status in KEY_REFUSED
 

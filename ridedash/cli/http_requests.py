@@ -53,8 +53,8 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc] # waitress ships no
         """Parse these bytes. Returns how many of them belong to this request."""
         consumed: int = super().received(data)
         if self.error is not None or self.body_rcv is None:
-            # no body is expected, so no 100 Continue: the client's body would become the next
-            # request
+            # No body will be read, so "100 Continue" must not ask for one: it would be read as the
+            # next request.
             self.expect_continue = False
         return consumed
 

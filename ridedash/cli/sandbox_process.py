@@ -26,8 +26,8 @@ THREADS: Final = 8
 def sandbox_settings(settings: config.Settings) -> SandboxSettings:
     """The settings of this instance's sandbox.
 
-    Raises CommandError in live mode, and for a partner key without the mark of a sandbox: a live
-    desk with that key would not say that it is a rehearsal.
+    Raises CommandError in live mode, and for a partner key that doesn't begin with SANDBOX_KEY: by
+    that beginning a desk in live mode would know that it is a rehearsal.
     """
     if not settings.demo:
         raise CommandError(

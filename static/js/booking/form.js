@@ -169,6 +169,7 @@ export class BookForm extends EventTarget {
     if (choice || !cars.chosen || !cars.busy)
       // otherwise the text stays, because the answer will come soon
       bookButton.textContent = choice ? when.button(choice) : this.#missing();
+    this.renewHint();
     when.several.priceOf(choice?.offer);
     this.terms.textContent = choice ? when.terms(choice) : this.texts.sayIdle;
     const openEnd = cars.box.querySelector("[data-open-end]");
@@ -384,7 +385,7 @@ export class BookForm extends EventTarget {
 
   #wireSending(showCarsButton, hint) {
     showCarsButton.remove();
-    wireKeys(this.body, this.form, this.bookButton, {
+    this.renewHint = wireKeys(this.body, this.form, this.bookButton, {
       hint,
       words: this.texts.sayEnter,
       signal: this.signal,

@@ -13,9 +13,12 @@ const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
 /**
  * `around` contains the form and the alerts beside it, where the same keys work. `hint` is the line
  * beside the button; it shows `words` if Enter leads to no field. `onward(field)` moves the focus
- * on; it returns true if the focus went to a field.
+ * on; it returns true if the focus went to a field. Returns a function to call after each change of
+ * the button's text: words that the line took from the button may be outdated then.
  */
 export function wireKeys(around, form, bookButton, { hint, words, signal, onward }) {
+  const usual = [...hint.childNodes];
+  let repeated = ""; // the text of the disabled button, while the line shows it
   hint.hidden = false;
   around.addEventListener(
     "keydown",
@@ -25,7 +28,7 @@ export function wireKeys(around, form, bookButton, { hint, words, signal, onward
       const shortcut = event.ctrlKey || event.metaKey;
       if (shortcut || (form.contains(field) && field.matches("input"))) event.preventDefault();
       if (shortcut && !bookButton.disabled) form.requestSubmit(bookButton);
-      else if (shortcut) say(bookButton.textContent); // the button's text says what is missing
+      else if (shortcut) repeat();
       if (shortcut || !form.contains(field) || !field.matches("input")) return;
       if (field.matches(TYPED) && onward(field)) return;
       say(words);
@@ -42,15 +45,31 @@ export function wireKeys(around, form, bookButton, { hint, words, signal, onward
       event.preventDefault();
       const empty = [...form.querySelectorAll(TYPED)].filter(isShown).find((each) => !each.value);
       (bookButton.disabled && empty ? empty : bookButton).focus();
-      say(bookButton.disabled ? bookButton.textContent : words);
+      if (bookButton.disabled) repeat();
+      else say(words);
     },
     { signal },
   );
 
   function say(text) {
-    hint.textContent = text.trim();
+    repeated = "";
+    hint.textContent = text;
     hint.classList.add("is-said");
   }
+
+  /** Show the text of the disabled button, which says what is missing. */
+  function repeat() {
+    const text = bookButton.textContent.trim();
+    say(text);
+    repeated = text;
+  }
+
+  return () => {
+    if (!repeated || repeated === bookButton.textContent.trim()) return;
+    repeated = "";
+    hint.replaceChildren(...usual);
+    hint.classList.remove("is-said");
+  };
 }
 
 /** The next visible empty text field; for a field before the cars, none that comes after them. */

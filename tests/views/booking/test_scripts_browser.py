@@ -94,6 +94,7 @@ FIRST = [
     "412, Guest Heron",
     "412 Guest Heron, +91 98450 00000",
     "B-12\tHeron, Guest",
+    "12½ Guest Heron",
     "\u0661\u0662;Guest Heron",
     "412 Guest Heron,, +91 98450 00000",
     "412 Guest Heron, 413",

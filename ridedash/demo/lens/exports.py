@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -97,31 +97,39 @@ def _status_and_result(call: Call) -> str:
 
 def _entries(call: Call, origin: Origin) -> list[dict[str, Any]]:
     if call.first is None:
-        return [_entry(call, call.answer, call.began.isoformat(), origin)]
-    last = (call.ended - timedelta(milliseconds=call.ms)).isoformat()
+        return [_entry(call, call.answer, call.began, _first_timings(call), origin)]
+    # of the last poll only its whole time is stored
+    last = {"send": 0, "wait": call.ms, "receive": 0}
+    began = call.ended - timedelta(milliseconds=call.ms)
     return [
-        _entry(call, call.first, call.began.isoformat(), origin),
-        _entry(call, call.answer, last, origin),
+        _entry(call, call.first, call.began, _first_timings(call), origin),
+        _entry(call, call.answer, began, last, origin),
     ]
 
 
-def _entry(call: Call, answer: Side, started: str, origin: Origin) -> dict[str, Any]:
-    after_wait = max(0.0, call.ms - call.waited_ms)
-    first = after_wait if call.first_byte_ms is None else call.first_byte_ms
+def _first_timings(call: Call) -> dict[str, float]:
+    after_wait = max(0.0, call.first_ms - call.waited_ms)
+    first_byte = after_wait if call.first_byte_ms is None else call.first_byte_ms
+    return {
+        "blocked": call.waited_ms,
+        "send": 0,
+        "wait": first_byte,
+        "receive": round(max(0.0, after_wait - first_byte), 2),
+    }
+
+
+def _entry(
+    call: Call, answer: Side, began: datetime, timings: dict[str, float], origin: Origin
+) -> dict[str, Any]:
     same = f", the same ×{call.same}" if call.same > 1 else ""
     conclusion = origin.conclusions.get(call.number, "")
     return {
-        "startedDateTime": started,
-        "time": call.ms,
+        "startedDateTime": began.isoformat(),
+        "time": round(sum(timings.values()), 2),  # HAR 1.2 asks for the sum
         "request": _request(call, origin),
         "response": _response(call, answer),
         "cache": {},
-        "timings": {
-            "blocked": call.waited_ms,
-            "send": 0,
-            "wait": first,
-            "receive": round(max(0.0, after_wait - first), 2),
-        },
+        "timings": timings,
         "comment": f"{call.operation}: {call.result}{same}. {conclusion} {call.cause}".strip(),
     }
 

@@ -18,7 +18,7 @@ from ridedash.demo.lens.scrubbing import LONGEST
 from ridedash.demo.small_files import SmallFile
 
 FILE: Final = "lens.db"
-VERSION: Final = 3
+VERSION: Final = 4
 # The request for an order's products may be this much sooner, or later, than the moment that its
 # offer stores. A later request asks for prices that the first answer left out. Both moments are of
 # the same clock.
@@ -74,9 +74,10 @@ class Side:
 class Call:
     """One call without its secrets, or several equal polls in a row.
 
-    `same` is the number of polls; `began` and `first` are those of the first one, everything else
-    that of the last one. In a list `request`, `answer` and `first` are empty. `turn` rises with
-    every change of a call. Milliseconds; instants are wall-clock time.
+    `same` is the number of polls. The last one has `ended`, `ms` and `answer`; `began`, `first`,
+    `size` and the other times are those of the first one, and the rest is the same for all of them.
+    In a list `request`, `answer` and `first` are empty. `turn` rises with every change of a call.
+    Milliseconds; instants are wall-clock time.
     """
 
     number: int
@@ -96,6 +97,7 @@ class Call:
     cause: str
     waited_ms: float
     first_byte_ms: float | None
+    first_ms: float  # the whole of the first call, with its wait
     ms: float
     size: int  # bytes of the answer as it was received
     ids: Ids

@@ -160,6 +160,7 @@ class Writer:
             "cause": seen.cause,
             "waited_ms": _ms(call.waited_s),
             "first_byte_ms": None if call.first_byte_s is None else _ms(call.first_byte_s),
+            "first_ms": _ms(call.total_s),
             "size": 0 if call.answer is None else len(call.answer.body),
         }
         chars = sum(map(len, (*sent, *got)))

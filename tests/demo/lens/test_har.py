@@ -35,8 +35,8 @@ def has(found: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
 def test_an_archive_has_the_fields_and_times_of_har_1_2(tmp_path: Any) -> None:
     lens = recorder(tmp_path)
     lens.exchange(exchange(CREATE, {"booking_id": "CRN1"}, json={"category": "mini"}))
-    for lat in (1, 2):
-        lens.exchange(poll(driver_lat=lat))
+    lens.exchange(poll(driver_lat=1)._replace(total_s=0.9, waited_s=0.7, first_byte_s=0.15))
+    lens.exchange(poll(driver_lat=2)._replace(total_s=0.03))
     failed = exchange(failure="no answer (ReadTimeout)", outcome="timeout", total_s=5.0)
     lens.exchange(failed._replace(waited_s=0.2))  # `total_s` includes this wait
     lens.exchange(exchange(status=418, outcome="4xx", total_s=0.211)._replace(waited_s=0.2))
@@ -60,5 +60,6 @@ def test_an_archive_has_the_fields_and_times_of_har_1_2(tmp_path: Any) -> None:
         assert all(entry["timings"][name] >= 0 for name in TIMED)
         supplied = sum(each for each in entry["timings"].values() if each >= 0)
         assert abs(supplied - entry["time"]) < ROUNDED_MS, entry["timings"]
+    assert [each["time"] for each in log["entries"][1:3]] == [900, 30]
     sent = [each["request"].get("postData") for each in log["entries"]]
     assert sent == [{"mimeType": "application/json", "text": '{"category":"mini"}'}, *[None] * 4]

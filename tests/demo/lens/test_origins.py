@@ -34,6 +34,7 @@ def call(number: int, operation: str, body: Any, age_s: float) -> Call:
         cause="",
         waited_ms=0.0,
         first_byte_ms=1.0,
+        first_ms=1.0,
         ms=1.0,
         size=1,
         ids=Ids(),

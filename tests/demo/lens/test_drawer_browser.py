@@ -1,5 +1,6 @@
 """The drawer in Chromium: its key, a call, its tabs, and what the browser remembers."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,7 @@ def test_the_drawer_beside_the_desk_of_the_stage_is_open_however_late_it_is_load
         expect(drawer).to_be_visible()
         alone.click()
         expect(drawer).to_be_hidden()
+        # the presenter's sheet, which the stage links
+        page.goto("/demo/sheet")
+        papers = [page.pdf(format=paper) for paper in ("A4", "Letter")]
+        assert [len(re.findall(rb"/Type */Page\b", each)) for each in papers] == [1, 1]

@@ -42,7 +42,7 @@ class ClaimsNothing(Sender):
 class SettlesFirst(Sender):
     """The answer is written to the database before it is written to the answer journal."""
 
-    def _write_journal(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
+    def _journal_answer(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
         self._settle(prepared.reference, attempt, outcome)
         record = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
         slot = self.journal.file.append(record)

@@ -145,7 +145,7 @@ def kiosk_gauges(found: KioskCounts) -> Iterator[GaugeReading]:
     yield GaugeReading("ridedash_kiosks", "Paired kiosks and door displays", states, ("state",))
     yield _one(
         "ridedash_kiosk_beats_missed",
-        "Beats that the kiosk which is silent for longest has missed",
+        "Heartbeats that the kiosk which is silent for longest has missed",
         found.silent_s // HEARTBEAT_S,
     )
 

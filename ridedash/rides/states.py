@@ -36,6 +36,10 @@ TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
     OrderState.NOT_SENT: frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.UNKNOWN}),
     OrderState.FAILED: frozenset(),
 }
+# nothing was sent yet
+UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
+# the service has accepted the order
+ACCEPTED: Final = frozenset({OrderState.BOOKED, OrderState.MATCHING})
 FAILED_STATES: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED})
 # nothing is booked, as far as we know
 WITHOUT_RIDE: Final = FAILED_STATES | {OrderState.CLOSED_NOT_BOOKED}

@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.geo import LatLng
 from ridedash.observability.exceptions import reason
-from ridedash.observability.hooks import step
+from ridedash.observability.hooks import step as current_step
 from ridedash.rides import health
 from ridedash.rides.actions.call import Caller
 from ridedash.rides.orders import kiosk_watch, recover
@@ -146,10 +146,10 @@ class Worker:
         try:
             self._recurring_jobs()
             self._look_at_the_clock()
-            if self._is_time("look", LOOK_EVERY_S, always=self._woken):
+            if self._is_due("look", LOOK_EVERY_S, always=self._woken):
                 self._woken = False
                 self._start(self._probes)
-                if self._is_time("plan", PLAN_EVERY_S, always=False):
+                if self._is_due("plan", PLAN_EVERY_S, always=False):
                     self._start(self._plans)
                 self._start(self._sends)
                 self._start(self._actions)
@@ -179,11 +179,11 @@ class Worker:
     def _probes(self) -> list[Job]:
         """Call a service that is silent or refuses our key, if no one else calls it."""
         traffic = self.runtime.client.traffic
-        due = traffic.unasked_s() >= PROBE_SILENT_EVERY_S and self._is_time(
+        due = traffic.unasked_s() >= PROBE_SILENT_EVERY_S and self._is_due(
             "probe", PROBE_SILENT_EVERY_S, always=False
         )
         if traffic.key_refused_s() is not None:
-            due |= self._is_time("key", PROBE_KEY_EVERY_S, always=False)
+            due |= self._is_due("key", PROBE_KEY_EVERY_S, always=False)
         if due and self._begin(PROBE):
             return [Job(PROBE, self._probe)]
         return []
@@ -193,18 +193,18 @@ class Worker:
             self.runtime.client.products(NOWHERE)
 
     def _sends(self) -> list[Job]:
-        ids = self._fresh("send", self.sender.due) if self.watch.settled else []
+        ids = self._take_due("send", self.sender.due) if self.watch.settled else []
         return [Job(f"send {i}", partial(self.sender.send, i)) for i in ids]
 
     def _plans(self) -> list[Job]:
-        ids = self._fresh("plan", self.promoter.due) if self.watch.settled else []
+        ids = self._take_due("plan", self.promoter.due) if self.watch.settled else []
         return [Job(f"plan {i}", partial(self.promoter.promote, i)) for i in ids]
 
     def _actions(self) -> list[Job]:
-        ids = self._fresh("act", self.caller.due)
+        ids = self._take_due("act", self.caller.due)
         return [Job(f"act {i}", partial(self.caller.again, i)) for i in ids]
 
-    def _fresh(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
+    def _take_due(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
         """Due ids that this worker is not busy with, one for each free thread; they become busy."""
         free = 2 * self.threads - self._count(what)
         if free <= 0:
@@ -226,7 +226,7 @@ class Worker:
     def _do(self, job: Job) -> object:
         """Do a job. Its errors end here: they are logged by type, without values."""
         word, _, number = job.key.partition(" ")
-        before = step.set((word, int(number)))
+        before = current_step.set((word, int(number)))
         try:
             return job.run()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
@@ -234,7 +234,7 @@ class Worker:
         except Exception as error:  # a bug of ours must cost one job, not the worker
             log.exception("%s failed: %s", job.key, type(error).__name__)
         finally:
-            step.reset(before)
+            current_step.reset(before)
             with self._lock:
                 self._busy.discard(job.key)
             self.wake()
@@ -246,14 +246,14 @@ class Worker:
         Returns whether anything changed.
         """
         changed = 0
-        if self._is_time("replay", REPLAY_EVERY_S, always):
+        if self._is_due("replay", REPLAY_EVERY_S, always):
             changed += self._replay()
         changed += self._heartbeat(always or not self.watch.settled)
-        if self._is_time("recovery", RECOVER_EVERY_S, always):
+        if self._is_due("recovery", RECOVER_EVERY_S, always):
             changed += recover.recover(self.runtime.db, self.runtime.clock(), self.watch.is_current)
-        if self._is_time("kiosks", KIOSKS_EVERY_S, always):
+        if self._is_due("kiosks", KIOSKS_EVERY_S, always):
             changed += kiosk_watch.watch(self.runtime.db, self.runtime.clock())
-        if self._is_time("retention", RETENTION_EVERY_S, always=False):
+        if self._is_due("retention", RETENTION_EVERY_S, always=False):
             now = self.runtime.clock()
             if self._is_even(now):  # data that is deleted because of a wrong clock is gone for good
                 changed += self.retention_job(now)
@@ -269,7 +269,7 @@ class Worker:
         now, traffic = self.runtime.clock(), self.runtime.client.traffic
         turned = self._note("silent", traffic.silent_s(), now)
         turned |= self._note("key", traffic.key_refused_s(), now)
-        if self._is_time("heartbeat", HEARTBEAT_EVERY_S, always or turned):
+        if self._is_due("heartbeat", HEARTBEAT_EVERY_S, always or turned):
             health.write_heartbeat(
                 self.runtime.db,
                 self.name,
@@ -312,7 +312,8 @@ class Worker:
         count = sum(self.sender.replay(file) for file in self.journal.left_behind())
         return count + self.sender.replay(self.journal.file)
 
-    def _is_time(self, job: str, every_s: float, always: bool) -> bool:
+    def _is_due(self, job: str, every_s: float, always: bool) -> bool:
+        """Whether to do a job now. If so, it counts as done now."""
         now = time.monotonic()
         if not always and now - self._last.get(job, -every_s) < every_s:
             return False

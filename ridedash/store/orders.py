@@ -96,7 +96,7 @@ def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
 
 
 def order_of_staff(
-    s: Session, order_id: int, staff_id: int, states: Sequence[OrderState] = tuple(OrderState)
+    s: Session, order_id: int, staff_id: int, states: Collection[OrderState] = tuple(OrderState)
 ) -> Order | None:
     """An order in one of these states that a member of staff may act on; None for any other.
 
@@ -111,7 +111,7 @@ def order_of_staff(
 
 
 def order_of_actor(
-    s: Session, order_id: int, actor: Actor, states: Sequence[OrderState] = tuple(OrderState)
+    s: Session, order_id: int, actor: Actor, states: Collection[OrderState] = tuple(OrderState)
 ) -> Order | None:
     """An order in one of these states that staff, or guests on a kiosk, may act on; else None.
 

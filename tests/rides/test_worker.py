@@ -115,7 +115,7 @@ def test_a_query_that_fails_keeps_no_job_that_was_found_before(
         monkeypatch.setattr(worker.promoter, "promote", promote)
         monkeypatch.setattr(worker.sender, "due", fails)
         monkeypatch.setattr("ridedash.rides.worker.REST_S", 0.0)
-        monkeypatch.setattr(worker, "_is_time", lambda what, *_, **_named: what in ("look", "plan"))
+        monkeypatch.setattr(worker, "_is_due", lambda what, *_, **_named: what in ("look", "plan"))
         worker.wake()
         worker._round(Polling(worker.tracker, 1, worker.wake), threading.Event())
         assert done.wait(60)
@@ -129,20 +129,20 @@ def test_no_more_sends_are_under_way_than_twice_the_threads(world: World) -> Non
         return list(itertools.islice(numbers, limit))
 
     with world.worker(threads=2) as worker:
-        begun = [worker._fresh("send", due) for _ in range(4)]
+        begun = [worker._take_due("send", due) for _ in range(4)]
         assert [len(each) for each in begun] == [2, 2, 0, 0]
-        assert len(worker._fresh("plan", due)) == 2, "each kind by itself"
+        assert len(worker._take_due("plan", due)) == 2, "each kind by itself"
         assert worker._begin("plan 1000")
-        assert len(worker._fresh("plan", due)) == 1, "one thread is free"
-        assert worker._fresh("plan", lambda limit: [limit // 0]) == [], "nobody asks for more"
+        assert len(worker._take_due("plan", due)) == 1, "one thread is free"
+        assert worker._take_due("plan", lambda limit: [limit // 0]) == [], "nobody asks for more"
 
 
 def test_orders_that_take_long_hold_back_no_later_order(world: World) -> None:
     with world.worker(threads=2) as worker:
-        assert worker._fresh("send", lambda limit: list(range(limit))) == [0, 1]
-        assert worker._fresh("send", lambda limit: list(range(limit))) == [2, 3]
+        assert worker._take_due("send", lambda limit: list(range(limit))) == [0, 1]
+        assert worker._take_due("send", lambda limit: list(range(limit))) == [2, 3]
         worker._busy.discard("send 3")
-        assert worker._fresh("send", lambda limit: [0, 1, 2, 7][:limit]) == [7]
+        assert worker._take_due("send", lambda limit: [0, 1, 2, 7][:limit]) == [7]
 
 
 def test_a_round_does_only_those_jobs_whose_time_has_come(world: World) -> None:

@@ -14,7 +14,7 @@ from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.actions.call import ActionResult, Caller
 from ridedash.rides.runtime import Clock, Runtime
-from ridedash.rides.states import TOO_LATE, may_cancel
+from ridedash.rides.states import ACCEPTED, TOO_LATE, may_cancel
 from ridedash.rides.states import actions as allowed_actions
 from ridedash.store import audit
 from ridedash.store.actors import Actor
@@ -37,7 +37,6 @@ BUSY_LASTS: Final = timedelta(seconds=30)
 NOT_FOUND: Final = "NOT_FOUND"
 ALREADY_GIVEN: Final = "ALREADY_GIVEN"
 LONGEST_REASON: Final = 300
-ARMABLE: Final = frozenset({OrderState.MATCHING, OrderState.BOOKED})
 
 
 def abort(runtime: Runtime, order_id: int, who: Actor) -> ActionResult:
@@ -88,7 +87,7 @@ def arm_cancel(db: Database, clock: Clock, order_id: int, who: Actor, reason: st
         order = order_of_actor(s, order_id, who)
         if order is None:
             return ActionResult("not_now", NOT_FOUND)
-        if order.booking_id or order.state not in ARMABLE:
+        if order.booking_id or order.state not in ACCEPTED:
             return ActionResult("not_now", TOO_LATE)
         armed = _armed_cancel(s, order_id)
         if armed is None:

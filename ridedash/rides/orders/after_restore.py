@@ -17,7 +17,8 @@ from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_wi
 from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.request import digest
-from ridedash.rides.orders.restore import RestoreWatch, doubt, note_restore, outcome_of
+from ridedash.rides.orders.outcome import from_record
+from ridedash.rides.orders.restore import RestoreWatch, doubt, note_restore
 from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.rides.orders.settle import settle
 from ridedash.rides.runtime import Clock, Runtime
@@ -229,7 +230,7 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
         transitions.add_event(s, order, "event", RECOVERED, now)
         transitions.raise_attention(s, order, transitions.UNKNOWN, order.mtx, now)
         if lost.outcome is not None:
-            settle(s, order, outcome_of(lost.outcome), now, who)
+            settle(s, order, from_record(lost.outcome), now, who)
             _note_proved(s, order, now)
         facts = {"property_id": order.property_id, "sent_at": lost.sent_at.isoformat()}
         audit.record(s, who, "order.recovered", f"orders:{order.id}", order.state, now, **facts)

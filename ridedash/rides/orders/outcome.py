@@ -4,7 +4,7 @@ Only a proof of refusal rejects an order.
 """
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from ridedash import wire
 from ridedash.rides.codes import (
@@ -48,6 +48,15 @@ class Outcome:
     next_retry: str | None = None
     alarm: bool = False
     named: str | None = None
+
+
+def from_record(record: dict[str, Any]) -> Outcome:
+    """The outcome in a record of a journal. It permits no second attempt, which would be too late.
+
+    Raises LookupError, TypeError or ValueError for a record that is none.
+    """
+    facts = {name: value for name, value in record.items() if name in Outcome.__dataclass_fields__}
+    return Outcome(**{**facts, "state": OrderState(record["state"]), "retry": ""})
 
 
 def classify(answer: CreateAnswer | Exception, reference: str) -> Outcome:

@@ -28,6 +28,7 @@ from ridedash.rides.orders.request import (
     request_digest,
 )
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
+from ridedash.rides.states import UNSENT
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of, affiliate_uid_of
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
@@ -40,7 +41,6 @@ from ridedash.wire import Kind
 OFFER_LASTS: Final = timedelta(minutes=2)
 # an offer further in the future was stored before a clock stepped back: its age is unknown
 OFFER_AHEAD: Final = timedelta(minutes=1)
-UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Actions of staff on an order without a settled outcome: link, close, reopen, withdraw, restore.
+"""Actions of staff on an order without a settled outcome: link, close, reopen, withdraw, undo.
 
 See docs/booking-protocol.md 1.6. An order of another property is treated like one in another state.
 """
@@ -18,6 +18,7 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.settle import settle
 from ridedash.rides.runtime import Clock, Runtime
+from ridedash.rides.states import UNSENT
 from ridedash.service.errors import BadStatus, Refused, ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.tracking import Snapshot
@@ -31,7 +32,6 @@ from ridedash.text import one_line
 
 NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's, at most
 LINKABLE: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
-WITHDRAWABLE: Final = (OrderState.READY, OrderState.SCHEDULED, OrderState.WAITING)
 LEAST_REASON: Final = 3  # characters
 # for how long a page offers to undo a withdrawal, and for how long a press for that is accepted
 UNDO_OFFERED: Final = timedelta(seconds=10)
@@ -115,7 +115,7 @@ def withdraw(db: Database, clock: Clock, order_id: int, who: Actor) -> bool:
     False: it is too late.
     """
     with db.write() as s:
-        order = order_of_actor(s, order_id, who, WITHDRAWABLE)
+        order = order_of_actor(s, order_id, who, UNSENT)
         if order is None:
             return False
         order.code = WITHDRAWN
@@ -128,7 +128,7 @@ def withdraw(db: Database, clock: Clock, order_id: int, who: Actor) -> bool:
 def undo_until(order: Order) -> datetime | None:
     """Until when a page offers to undo the withdrawal of an order; None if it can't be undone.
 
-    Only planned rides, and rides that waited for their guest to start them, can be restored.
+    Only for planned rides, and for rides that waited for their guest to start them.
     """
     withdrawn = order.state == OrderState.NOT_SENT and order.code == WITHDRAWN
     if not withdrawn or order.resolved_at is None or _state_before(order) is None:
@@ -136,26 +136,26 @@ def undo_until(order: Order) -> datetime | None:
     return order.resolved_at + UNDO_OFFERED
 
 
-def restore(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
+def undo_withdrawal(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """Undo a recent withdrawal: the order gets its state back. False when it is too late.
 
     The order was never sent. It is sent when it is due, at the price at that time, or when its
     guest starts the ride.
     """
-    return bool(restore_several(db, clock, [order_id], staff_id))
+    return bool(undo_withdrawals(db, clock, [order_id], staff_id))
 
 
-def restore_several(
+def undo_withdrawals(
     db: Database, clock: Clock, order_ids: Collection[int], staff_id: int
 ) -> list[int]:
-    """Undo the withdrawal of several orders by one press. Returns the ids of the restored ones."""
+    """Undo the withdrawal of several orders by one press. Returns the ids of those undone."""
     now = clock()
     with db.write() as s:
         # sorted, so that two presses lock them in the same sequence
         orders = [
             order_of_staff(s, each, staff_id, (OrderState.NOT_SENT,)) for each in sorted(order_ids)
         ]
-        return [each.id for each in orders if each and _undo_withdrawal(s, each, now, staff_id)]
+        return [each.id for each in orders if each and _undo_one(s, each, now, staff_id)]
 
 
 def _state_before(order: Order) -> OrderState | None:
@@ -167,7 +167,7 @@ def _state_before(order: Order) -> OrderState | None:
     return None
 
 
-def _undo_withdrawal(s: Session, order: Order, now: datetime, staff_id: int) -> bool:
+def _undo_one(s: Session, order: Order, now: datetime, staff_id: int) -> bool:
     """Undo the withdrawal of a locked order. False when it is too late."""
     to = _state_before(order)
     if to is None or undo_until(order) is None or order.resolved_at is None:

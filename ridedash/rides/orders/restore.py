@@ -18,7 +18,6 @@ from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.sent_journal import (
-    OUTCOME_FIELDS,
     Last,
     Mark,
     Sent,
@@ -26,7 +25,7 @@ from ridedash.rides.orders.sent_journal import (
 )
 from ridedash.rides.orders.settle import UNPROVED, settle
 from ridedash.rides.runtime import Clock
-from ridedash.rides.states import WITHOUT_RIDE, BadTransition
+from ridedash.rides.states import ACCEPTED, UNSENT, WITHOUT_RIDE, BadTransition
 from ridedash.store import audit, restores
 from ridedash.store.actors import WORKER, Who
 from ridedash.store.database.database import Database
@@ -34,7 +33,6 @@ from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.restores import Restore, Watermark
 
 T = TypeVar("T")
-NOT_SENT_YET: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
 FROM_JOURNAL: Final = "from_journal"  # a timeline event: the order's state comes from the journal
 # how often recent sends are compared; they are also compared after each lost connection to the
 # database
@@ -225,7 +223,7 @@ def hold(s: Session, now: datetime, who: Who) -> int:
 
     A READY order becomes UNKNOWN instead: it was about to be sent, and may have been.
     """
-    query = select(Order).where(Order.state.in_(NOT_SENT_YET)).order_by(Order.id)
+    query = select(Order).where(Order.state.in_(UNSENT)).order_by(Order.id)
     orders = s.scalars(query).all()
     for order in orders:
         if order.state == OrderState.READY:
@@ -344,21 +342,20 @@ def _apply(s: Session, order: Order, entry: Sent, now: datetime) -> int:
     if order.attempt < entry.attempt:
         order.attempt = entry.attempt
         # the order is withdrawn here but was sent later: the withdrawal was undone after the backup
-        if order.state in NOT_SENT_YET or order.state == OrderState.NOT_SENT:
+        if order.state in UNSENT or order.state == OrderState.NOT_SENT:
             doubt(s, order, entry.at, now, WORKER)
         transitions.add_event(s, order, "event", FROM_JOURNAL, now)
     elif order.state not in (OrderState.SENDING, OrderState.UNKNOWN) or entry.outcome is None:
         return 0
     if entry.outcome is not None and (order.state in UNPROVED or _contradicts(order, entry)):
-        settle(s, order, outcome_of(entry.outcome), now, WORKER)
+        settle(s, order, from_record(entry.outcome), now, WORKER)
     return 1
 
 
 def _contradicts(order: Order, entry: Sent) -> bool:
     """Whether the order ended without a ride in the database, and the journal has it as booked."""
     assert entry.outcome is not None
-    found = (OrderState.BOOKED, OrderState.MATCHING)
-    return order.state in WITHOUT_RIDE and entry.outcome["state"] in found
+    return order.state in WITHOUT_RIDE and entry.outcome["state"] in ACCEPTED
 
 
 def doubt(s: Session, order: Order, sent_at: datetime, now: datetime, who: Who) -> None:
@@ -392,9 +389,3 @@ def _lost_row(s: Session, entry: Sent, now: datetime) -> dict[str, Any]:
 def may_exist(outcome: dict[str, Any] | None) -> bool:
     """Whether a booking may exist: it was made, or nothing proves the contrary."""
     return outcome is None or outcome["state"] not in WITHOUT_RIDE
-
-
-def outcome_of(facts: dict[str, Any]) -> Outcome:
-    """The outcome in a record of a journal. This outcome permits no second attempt."""
-    known = {name: value for name, value in facts.items() if name in OUTCOME_FIELDS}
-    return Outcome(**{**known, "state": OrderState(facts["state"])})

@@ -1,6 +1,6 @@
 """The times of a planned ride: the instant of a local time, and the time to order the ride.
 
-Pure. See docs/booking-protocol.md 1.3 and docs/architecture.md 7.
+Pure. See docs/booking-protocol.md 1.3 and docs/pages.md 2.
 
 All times here are wall-clock times. In a demo the cabs of the sandbox drive faster, but a guest
 still leaves at the time that was agreed: neither the pickup time nor the lead is divided by the

@@ -19,7 +19,7 @@ from ridedash.rides.accounts.tokens import ELSEWHERE, NeedsReconnect, NoRefreshN
 from ridedash.rides.codes import EXPIRED, NO_CONNECTION, NO_JOURNAL, NOT_BUILT
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.answer_journal import AnswerJournal, JournalFile
-from ridedash.rides.orders.outcome import AUTH, Outcome, classify
+from ridedash.rides.orders.outcome import AUTH, Outcome, classify, from_record
 from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
 from ridedash.rides.orders.sent_journal import Sent
 from ridedash.rides.orders.settle import settle
@@ -49,7 +49,7 @@ class Prepared:
     reference: str
     ready_at: datetime
     digest: str  # the digest of the body that is sent
-    request: NewBooking = field(repr=False)
+    booking: NewBooking = field(repr=False)
     token: str = field(repr=False)
 
 
@@ -125,7 +125,8 @@ class Sender:
             is_known = self._settle_record(record)
             if is_known is None:
                 continue
-            if self._note_answer(record):
+            reference, attempt = str(record["mtx"]), int(record.get("attempt", 0))
+            if self._note_answer(reference, attempt, from_record(record)):
                 file.clear(slot, record)
                 count += 1
             if not is_known:
@@ -139,7 +140,7 @@ class Sender:
         if order is None or order.state != OrderState.READY or order.ready_at is None:
             return None
         try:
-            request = NewBooking.model_validate_json(order.body)
+            booking = NewBooking.model_validate_json(order.body)
             token = self.runtime.tokens.bearer(order.account_id)
         except ValidationError:
             self._give_up(order_id, NOT_BUILT)
@@ -148,14 +149,14 @@ class Sender:
             self._give_up(order_id, error.code)
             return None
         return Prepared(
-            order_id,
-            order.property_id,
-            order.account_id,
-            order.mtx,
-            order.ready_at,
-            order.body_digest,
-            request,
-            token,
+            order_id=order_id,
+            property_id=order.property_id,
+            account_id=order.account_id,
+            reference=order.mtx,
+            ready_at=order.ready_at,
+            digest=order.body_digest,
+            booking=booking,
+            token=token,
         )
 
     def _give_up(self, order_id: int, code: str) -> None:
@@ -170,8 +171,9 @@ class Sender:
         """T2: claim the order, committed before the first byte is sent.
 
         None when another worker has claimed the order, when it is no longer due, when its body no
-        longer has this `digest` (it was withdrawn, restored, changed and made READY again while the
-        token was refreshed), or when the database is older than what this worker knows.
+        longer has this `digest`, or when the database is older than what this worker knows. The
+        digest differs if the order was withdrawn, planned again, changed and made READY again
+        while the token was refreshed.
         """
         now = self.runtime.clock()
         self.journal.sent.refresh()
@@ -229,13 +231,13 @@ class Sender:
         failpoint, attempt = self.runtime.failpoint, claimed.attempt
         failpoint("order.claimed")
         outcome = self._call(prepared) if self._journal_send(prepared, claimed) else NOT_JOURNALLED
-        slot = self._write_journal(prepared, attempt, outcome)
+        slot = self._journal_answer(prepared, attempt, outcome)
         if outcome.retry == AUTH:
             outcome = self._refresh_token(prepared, outcome)
         is_known = self._settle(prepared.reference, attempt, outcome)
         failpoint("order.settled")
-        answer = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
-        if self._note_answer(answer) and slot is not None:
+        is_noted = self._note_answer(prepared.reference, attempt, outcome)
+        if is_noted and slot is not None:
             self.journal.file.clear(slot)
         if not is_known:
             self.watch.compare_again()  # the sent journal contains the answer now
@@ -252,7 +254,7 @@ class Sender:
             database=self.watch.database,
             property_id=prepared.property_id,
             account_id=prepared.account_id,
-            category=prepared.request.category,
+            category=prepared.booking.category,
             epoch=claimed.epoch,
         )
         try:
@@ -262,11 +264,10 @@ class Sender:
             return False
         return True
 
-    def _note_answer(self, record: dict[str, Any]) -> bool:
+    def _note_answer(self, reference: str, attempt: int, outcome: Outcome) -> bool:
         """Add the outcome to the sent journal. False when that fails: the answer keeps its slot."""
         try:
-            reference, attempt = str(record["mtx"]), int(record.get("attempt", 0))
-            self.journal.sent.answered(reference, attempt, outcome_of(record))
+            self.journal.sent.answered(reference, attempt, outcome)
         except OSError as error:
             log.error("an answer is not in the sent journal: %s", reason(error))
             return False
@@ -280,14 +281,14 @@ class Sender:
             return Outcome(OrderState.NOT_SENT, code=EXPIRED)
         answer: CreateAnswer | Exception
         try:
-            answer = self.runtime.client.create_booking(prepared.request, prepared.token)
+            answer = self.runtime.client.create_booking(prepared.booking, prepared.token)
         except Exception as error:
             # whatever the error is, the request may have left: classify() decides
             answer = error
         self.runtime.failpoint("order.answered")
         return classify(answer, prepared.reference)
 
-    def _write_journal(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
+    def _journal_answer(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
         """Write the outcome to the answer journal. Returns its slot; None when the write fails.
 
         Without a slot only the database and the sent journal get the outcome.
@@ -331,17 +332,8 @@ class Sender:
     def _settle_record(self, record: dict[str, Any]) -> bool | None:
         """Like `_settle`, for a record of the journal; None when the record can't be settled."""
         try:
-            return self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
+            return self._settle(str(record["mtx"]), record.get("attempt", 0), from_record(record))
         except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
             reference, kind = record.get("mtx"), type(error).__name__
             log.error("the answer for %s in the journal can't be settled: %s", reference, kind)
             return None
-
-
-def outcome_of(record: dict[str, Any]) -> Outcome:
-    """The outcome in a record of the answer journal.
-
-    This outcome permits no second attempt, which would come too late.
-    """
-    facts = {name: value for name, value in record.items() if name in Outcome.__dataclass_fields__}
-    return Outcome(**{**facts, "state": OrderState(record["state"]), "retry": ""})

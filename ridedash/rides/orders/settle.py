@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import AUTH, RATE, Outcome
+from ridedash.rides.states import ACCEPTED
 from ridedash.store import audit
 from ridedash.store.actors import Who
 from ridedash.store.models.orders import Order, OrderState, Ride
@@ -41,13 +42,12 @@ def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) 
         return state
     _store(order, outcome)
     if state is OrderState.CLOSED_NOT_BOOKED:
-        _note_late_booking(s, order, to, now, who)
-    if to != order.state:
-        facts = {"code": outcome.code, "http": outcome.http_status}
-        transitions.change_state(s, order, to, now, who, **facts)
+        _note_late_booking(s, order, outcome, now, who)
+    facts = {"code": outcome.code, "http": outcome.http_status}
+    transitions.change_state(s, order, to, now, who, **facts)
     if outcome.alarm or (to is OrderState.UNKNOWN and outcome.state is OrderState.BOOKED):
         transitions.raise_attention(s, order, transitions.CONTRADICTION, _named(outcome), now)
-    if to in {OrderState.BOOKED, OrderState.MATCHING}:
+    if to in ACCEPTED:
         _start_ride(s, order, outcome, now)
     return to
 
@@ -106,7 +106,7 @@ def _next_state(s: Session, state: OrderState, outcome: Outcome) -> OrderState |
     if to is OrderState.UNKNOWN:
         return None
     if state is OrderState.CLOSED_NOT_BOOKED:
-        return to if to in {OrderState.BOOKED, OrderState.MATCHING} else None
+        return to if to in ACCEPTED else None
     # proved late: the booking does not exist
     return OrderState.REJECTED if to is OrderState.NOT_SENT else to
 
@@ -126,12 +126,13 @@ def _store(order: Order, outcome: Outcome) -> None:
     order.owner = order.lease_until = None
 
 
-def _note_late_booking(s: Session, order: Order, to: OrderState, now: datetime, who: Who) -> None:
+def _note_late_booking(
+    s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
+) -> None:
     """Raise an item for a booking whose order staff have closed: there may be two rides."""
     order.late_double = True
-    detail = order.booking_id or order.txn_id
-    transitions.raise_attention(s, order, transitions.LATE_DOUBLE, detail, now)
-    if to is OrderState.MATCHING:
+    transitions.raise_attention(s, order, transitions.LATE_DOUBLE, _named(outcome), now)
+    if outcome.state is OrderState.MATCHING:
         # the protocol (rides/states.py) leads from closed to UNKNOWN, but not to MATCHING: the
         # order is reopened, as by staff, and `settle` takes it on from there
         transitions.change_state(s, order, OrderState.UNKNOWN, now, who)
@@ -151,7 +152,7 @@ def _record_contradiction(
 ) -> None:
     """Record an outcome that contradicts the final one: another state, or another ride."""
     if outcome.state is OrderState.UNKNOWN:
-        contradicts = outcome.alarm and order.state not in {OrderState.BOOKED, OrderState.MATCHING}
+        contradicts = outcome.alarm and order.state not in ACCEPTED
     elif outcome.state is OrderState.MATCHING:
         # this answer may be replayed after the same ride got its booking id
         contradicts = not _is_of_same_ride(order, outcome)
@@ -181,7 +182,7 @@ def _record_late_answer(
     audit.record(
         s, who, LATE_ANSWER, subject, result, now, property_id=order.property_id, detail=detail
     )
-    if outcome.alarm or outcome.state in {OrderState.BOOKED, OrderState.MATCHING}:
+    if outcome.alarm or outcome.state in ACCEPTED:
         transitions.raise_attention(s, order, transitions.CONTRADICTION, detail, now)
 
 

@@ -57,8 +57,8 @@ GOING_DOWN: Final = "57P"
 # how many connections PostgreSQL leaves to clients that are not superusers
 CONNECTION_LIMIT: Final = """SELECT CAST(current_setting('max_connections') AS integer)
     - CAST(current_setting('superuser_reserved_connections') AS integer)"""
-LOCKED_TABLE: Final = "orders"
-CLOCK_EVERY_S: Final = 60.0  # the server's clock is read at most once in this time
+LOCKED_TABLE: Final = "orders"  # by name: this package imports no table
+CLOCK_EVERY_S: Final = 60.0  # the server's clock is read this often at most
 CLOCK_AGAIN_S: Final = 5.0  # the wait before the next attempt after the server gave no answer
 
 

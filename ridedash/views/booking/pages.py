@@ -40,9 +40,12 @@ Answer = str | Response | tuple[str | Response, int]
 
 def form_was_placed() -> bool:
     """Whether this form has already created its order: the rate limit does not count it again."""
-    with services().db.read() as s:
-        used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
-    return not {"show", "quick"} & set(request.form) and used is not None
+    return not _only_prepares() and _order_of_token(request.form.get("form_token")) is not None
+
+
+def _only_prepares() -> bool:
+    """Whether the pressed button orders nothing: it asks for prices, or sets a time for later."""
+    return "show" in request.form or bool(request.form.get("quick"))
 
 
 def count_cars() -> int:
@@ -101,25 +104,27 @@ def create() -> Answer:
     """A press of Book: place the order of this form, then redirect to its page.
 
     The order is only stored here; a worker sends it (docs/booking-protocol.md 1.3, T1). One form
-    token makes one order. With `show` (the button that asks for prices) or `quick` (a time for
-    later) nothing is ordered: the answer is the form with the cars.
+    token makes one order. Other buttons of the form come here too: those that only prepare are
+    answered with the form and its cars, Save changes a planned ride, and `guest_starts` makes a
+    ride that waits for its guest.
     """
     # No place search here: it would be a network call before the order is stored.
     booking_page = trip_page(TripForm(request.form), search=False)
     offer = own_offer(booking_page.form.offer.data)
+    # a request without the fields of a trip has the trip of its offer
     moved = offer is not None and "drop" in request.form and not booking_page.is_trip_of(offer)
     booking_page.again = _order(booking_page.form.supersedes.data)
     set_planned_ride(booking_page, _order(booking_page.form.change.data))
     if quick := request.form.get("quick"):
         booking_page.form.choose_time(quick)
-    if quick or "show" in request.form:
+    if _only_prepares():
         return _retry(booking_page, None, 200)
     if not booking_page.form.validate() or moved:
         return _not_yet(booking_page, offer, moved=moved)
     try:
-        if booking_page.changing:
-            return change_plan(booking_page, _booking_request(booking_page, offer))
         wanted = _booking_request(booking_page, offer)
+        if booking_page.changing:
+            return change_plan(booking_page, wanted)
         if "guest_starts" in request.form and offer is not None:
             return let_guest_start(booking_page, wanted, offer)
         placed = place(services().db, services().clock, wanted)

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 
 from ridedash.extensions import services
 from ridedash.inputs import row_id
-from ridedash.rides.orders.resolve import restore_several, undo_until
+from ridedash.rides.orders.resolve import undo_withdrawals, undo_until
 from ridedash.store.orders import OrderPage
 from ridedash.views.web.current_user import current_staff
 
@@ -45,6 +45,6 @@ def bring_back(pages: Sequence[OrderPage], address: str) -> Response:
     listed = {row_id(each) for each in request.form.getlist("ride")}
     ids = [page.order.id for page in pages if page.order.id in listed]
     s = services()
-    back = restore_several(s.db, s.clock, ids, current_staff().id)
+    back = undo_withdrawals(s.db, s.clock, ids, current_staff().id)
     s.wake()
     return redirect(address if back else f"{address}?said=late", 303)

@@ -192,7 +192,7 @@ def _try(at: Here, first: Try) -> tuple[Try, OrderPage | None]:
             if page is None:
                 return tried, None
             newer = offer is not None and offer.fetched_at > page.order.created_at
-            if not (newer and ride_view.has_failed(page)):
+            if not (newer and ride_view.has_no_ride(page)):
                 break
     return tried, page
 
@@ -210,7 +210,7 @@ def _answer_with_ticket(at: Here, page: OrderPage | None, tried: Try) -> Respons
     app = services()
     with app.db.read() as s:
         ticket = tickets.ticket_of(s, page.order.id)
-    if ticket is None or ride_view.has_failed(page):
+    if ticket is None or ride_view.has_no_ride(page):
         return answer(outcome.state, outcome.words)
     known: dict[str, Any] = {
         "number": tickets.ride_number(ticket.number),

@@ -9,7 +9,7 @@ from ridedash.geo import LatLng
 from ridedash.rides.actions.request import BUSY, ActionResult
 from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.share_links import LinkKind
-from ridedash.rides.states import ActionAllowed
+from ridedash.rides.states import FAILED_STATES, ActionAllowed
 from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.guest.view_model import code_is_due, guest_view
@@ -33,7 +33,6 @@ FREE: Final = frozenset({"withdraw", "abort"})
 MAP: Final = {"zoom": 17, "width": 480, "height": 240}  # about 400 m of streets, or less
 WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result yet
 ABOARD: Final = frozenset({IN_PROGRESS, *TERMINAL})  # the guest has already met the car
-FAILED: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED})
 ON_THE_WAY: Final = frozenset({OrderState.READY, OrderState.SENDING})
 
 
@@ -54,16 +53,16 @@ def outcome(page: OrderPage) -> Outcome:
         return Outcome("unknown", kiosk_words("unknown"))
     if order.state == OrderState.CLOSED_NOT_BOOKED:
         return Outcome("not_booked", kiosk_words("closed_by_desk"))  # a person has found this out
-    if order.state in FAILED:
+    if order.state in FAILED_STATES:
         return Outcome("not_booked", refused_words(order.code))
     if page.ride is not None and page.ride.status == ALLOTMENT_FAILED:
         return Outcome("no_driver", kiosk_words("no_driver"))
     return Outcome("booked", kiosk_words("booked"))
 
 
-def has_failed(page: OrderPage) -> bool:
+def has_no_ride(page: OrderPage) -> bool:
     """Whether it is proved that an order led to no ride, so that a guest may press again."""
-    return page.order.state in FAILED or outcome(page).state == "no_driver"
+    return page.order.state in FAILED_STATES or outcome(page).state == "no_driver"
 
 
 def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> dict[str, Any]:

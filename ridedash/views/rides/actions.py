@@ -106,7 +106,7 @@ def restore(order_id: int) -> Answer:
     This is possible for some seconds after the withdrawal.
     """
     planned = own_order(order_id).order.pickup_at is not None
-    return _step(order_id, "restore" if planned else "wait", resolve.restore)
+    return _step(order_id, "restore" if planned else "wait", resolve.undo_withdrawal)
 
 
 @bp.post("/<int:order_id>/release")

@@ -14,6 +14,7 @@ from ridedash.rides.codes import NO_CONNECTION, RESTORED
 from ridedash.rides.orders.restore import FROM_JOURNAL
 from ridedash.rides.tracking.merge import HANDOVER
 from ridedash.rides.tracking.policy import READ_BACK, RIDE_ENDED, SUPERSEDED
+from ridedash.rides.states import UNSENT
 from ridedash.store.models.orders import OrderState
 from ridedash.store.orders import Action, Order, TimelineEvent
 from ridedash.views.rides.facts import RideFacts
@@ -22,7 +23,6 @@ from ridedash.wording import gettext as _
 from ridedash.wording import lazy, say, service_quote
 
 Found = tuple[datetime, str, str]  # when, our words, the quoted words of the answer
-UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
 # an action is stored as called just before its call; when the call was sent is stored nowhere
 REQUESTS: Final = {
     "abort": lazy("We began to ask the ride company to stop the search."),

@@ -1,6 +1,6 @@
 """ride_view(): the one view model of the tracking page and its JSON, of links, groups and handouts.
 
-See docs/architecture.md 7.
+See docs/pages.md 1.
 """
 
 from collections.abc import Mapping

@@ -21,6 +21,18 @@ const TURNED_AWAY = new Set(["limited", "out", "refused"]);
 const PREPARES = new Set(["show", "quick"]); // buttons that send the form without ordering
 
 class DeskForm {
+  aimed = null; // the end that a click on the board's map sets: "pickup", "drop" or null
+
+  posting = false; // whether a request is under way
+
+  pendingData = null; // the bytes that were sent, until the result of the press is known
+
+  doubted = false; // whether an earlier request of this press had no answer
+
+  pressed = null; // what the list shows of the press; null if it only requests prices
+
+  placed = null; // the result of the last press that placed an order
+
   constructor(root) {
     this.root = root;
     this.texts = root.dataset;
@@ -32,7 +44,6 @@ class DeskForm {
     document
       .querySelector('.bar a[href="/rides/new"]')
       ?.addEventListener("click", (event) => this.#here(event));
-    this.aimed = null;
     root.addEventListener("click", (event) => this.#lift(event));
     document.addEventListener("focusin", (event) => this.#focused(event));
     document.addEventListener("ridedash:picked", ({ detail: { end, lat, lng } }) => {
@@ -125,7 +136,7 @@ class DeskForm {
    * same bytes.
    */
   async #post() {
-    this.bookForm.busy();
+    this.bookForm.showSending();
     this.#lock(true);
     this.#say("");
     this.#tellPress("sent");
@@ -144,14 +155,12 @@ class DeskForm {
       // the focus is not taken from a user who went elsewhere
       document.activeElement === document.body || this.root.contains(document.activeElement);
     if (result.html) this.#show(result.html);
-    else this.bookForm.ready();
+    else this.bookForm.showReady();
     this.#say(this.#wordsOf(result), result.kind !== "made");
     if (result.kind === "made") {
       this.placed = result;
       this.#tellPress("placed", { orders: result.orders });
-      document.dispatchEvent(
-        new CustomEvent("ridedash:booked", { detail: { order: result.order } }),
-      );
+      tell("booked", { order: result.order });
     } else this.#tellPress("refused", { words: this.said.textContent || this.#wrong() });
     if (here) this.#focus();
   }

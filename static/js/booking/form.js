@@ -61,7 +61,7 @@ export class BookForm extends EventTarget {
     this.#wireTrip();
     this.#wireSending(part("go"), part("keys"));
     this.#wireKeys();
-    this.button();
+    this.updateButton();
   }
 
   #newCars(box) {
@@ -131,7 +131,7 @@ export class BookForm extends EventTarget {
     if (!this.#known) this.shownTrip = ""; // the cards are removed
     const guest = this.guests.guest?.id;
     const answering = this.cars.load(this.#known ? { ...ends, account, guest, compare } : null);
-    this.button();
+    this.updateButton();
     const answer = await answering;
     if (!answer) return;
     this.failed = !answer.ok;
@@ -140,7 +140,7 @@ export class BookForm extends EventTarget {
     this.shownTrip = answer.ok && still ? this.trip.key : "";
     this.#tell("ends");
     if (answer.ok) this.drawZone(answer.zone, answer.zone_html);
-    this.button();
+    this.updateButton();
     if (compare) return; // a renewal moves nothing
     this.cars.reveal();
     this.keys.arrived();
@@ -153,14 +153,14 @@ export class BookForm extends EventTarget {
     this.requestedAt = performance.now();
     if (wait <= 0) return void this.reload();
     this.later = setTimeout(() => this.signal?.aborted || this.reload(), DEBOUNCE_MS);
-    this.button();
+    this.updateButton();
   }
 
   /**
    * Update the button. Cards belong to one trip: nothing can be booked while the fields have
    * another trip, or words without a place.
    */
-  button() {
+  updateButton() {
     if (this.sending) return; // a form that is being sent keeps its button
     const { cars, trip, when, bookButton } = this;
     const choice = trip.loose || this.shownTrip !== trip.key ? null : cars.choice;
@@ -205,10 +205,10 @@ export class BookForm extends EventTarget {
 
   #wireCars() {
     this.cars.addEventListener("chosen", () => {
-      this.button();
+      this.updateButton();
       this.flight.propose();
     });
-    this.when.addEventListener("changed", () => this.button());
+    this.when.addEventListener("changed", () => this.updateButton());
     // not while another trip is typed or its cars are being requested; `wake` checks again
     const renew = () =>
       this.sending || this.trip.loose || this.cars.busy || this.reload({ compare: true });
@@ -338,7 +338,7 @@ export class BookForm extends EventTarget {
     });
     this.trip.addEventListener("loose", () => {
       this.#tell("ends");
-      this.button();
+      this.updateButton();
     });
     this.trip.addEventListener("moved", ({ detail: { end } }) => {
       this.#tell("ends", { end });
@@ -398,7 +398,7 @@ export class BookForm extends EventTarget {
       const tookOver = !this.#tell("send", { event });
       if (tookOver) return event.preventDefault();
       // after the browser has read the form, so that a second press sends no second order
-      setTimeout(() => this.busy());
+      setTimeout(() => this.showSending());
     });
   }
 
@@ -441,17 +441,19 @@ export class BookForm extends EventTarget {
     return false;
   }
 
-  busy() {
+  /** Show that the form is being sent. */
+  showSending() {
     this.sending = true;
     this.bookButton.setAttribute("aria-busy", "true");
     this.bookButton.disabled = true;
     this.bookButton.textContent = this.texts.sayBooking;
   }
 
-  ready() {
+  /** Show that the form can be sent again. */
+  showReady() {
     this.sending = false;
     this.bookButton.removeAttribute("aria-busy");
-    this.button();
+    this.updateButton();
     this.cars.wake();
   }
 

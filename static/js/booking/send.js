@@ -47,6 +47,7 @@ function read(status, body) {
   if (body.order) return { kind: "made", ...body };
   if (body.html) return { kind: "form", ...body };
   if (status === 429) return { kind: "limited" };
+  // 0: a redirect that was not followed; it leads to the sign-in page
   if (status === 401 || status === 0) return { kind: "out" };
   return { kind: status >= 400 && status < 500 ? "refused" : "lost" };
 }

@@ -17,7 +17,7 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.due import LEASE, Promoter, reason_code
 from ridedash.rides.orders.place import RequestRefused, TokenReused, place
-from ridedash.rides.orders.resolve import restore, withdraw
+from ridedash.rides.orders.resolve import undo_withdrawal, withdraw
 from ridedash.rides.states import BadTransition
 from ridedash.service.errors import (
     BadStatus,
@@ -438,10 +438,10 @@ def test_a_withdrawn_plan_is_restored_within_seconds_and_is_then_ordered_in_time
     world: World,
 ) -> None:
     order_id = planned(world)
-    assert not restore(world.db, world.clock, order_id, world.staff_id)  # nothing to undo
+    assert not undo_withdrawal(world.db, world.clock, order_id, world.staff_id)  # nothing to undo
     assert withdraw(world.db, world.clock, order_id, world.actor)
     world.clock.go(12)
-    assert restore(world.db, world.clock, order_id, world.staff_id)
+    assert undo_withdrawal(world.db, world.clock, order_id, world.staff_id)
     assert (world.state(order_id), world.page(order_id).order.code) == ("SCHEDULED", None)
     until_due(world)
     answers(world, offered())
@@ -457,10 +457,10 @@ def test_a_withdrawal_is_not_undone_later_or_after_the_ride_was_booked_again(wor
         assert withdraw(world.db, world.clock, order_id, world.actor)
     again = planned(world, supersedes=booked_again)
     assert world.state(again) == "SCHEDULED"
-    assert not restore(world.db, world.clock, booked_again, world.staff_id)
-    assert not restore(world.db, world.clock, now, world.staff_id)  # it was not planned
+    assert not undo_withdrawal(world.db, world.clock, booked_again, world.staff_id)
+    assert not undo_withdrawal(world.db, world.clock, now, world.staff_id)  # it was not planned
     world.clock.go(21)
-    assert not restore(world.db, world.clock, late, world.staff_id)
+    assert not undo_withdrawal(world.db, world.clock, late, world.staff_id)
     assert {world.state(each) for each in (late, booked_again, now)} == {"NOT_SENT"}
 
 
@@ -470,7 +470,7 @@ def test_a_ride_that_is_planned_again_is_not_booked_a_second_time_in_its_place(
     """A form to book the ride again was open while a colleague undid the withdrawal."""
     order_id = planned(world)
     assert withdraw(world.db, world.clock, order_id, world.actor)
-    assert restore(world.db, world.clock, order_id, world.staff_id)
+    assert undo_withdrawal(world.db, world.clock, order_id, world.staff_id)
     for facts in ({}, {"pickup_at": world.clock() + HOURS}):
         with pytest.raises(RequestRefused, match="on its way again"):
             world.place(supersedes=order_id, **facts)
@@ -490,7 +490,7 @@ def test_booking_again_and_undoing_at_the_same_time_leaves_one_ride(world: World
                 return False
 
         done = at_once(
-            [again, lambda each=order_id: restore(world.db, world.clock, each, world.staff_id)]
+            [again, lambda each=order_id: undo_withdrawal(world.db, world.clock, each, world.staff_id)]
         )
         assert sorted(done) == [False, True]
 

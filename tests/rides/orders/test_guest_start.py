@@ -10,7 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from ridedash.rides.orders import guest_start, restore
+from ridedash.rides.orders import guest_start
 from ridedash.rides.orders.after_restore import declare, release
 from ridedash.rides.orders.fields import BookingRequest, ListedGuest
 from ridedash.rides.orders.guest_start import (
@@ -23,8 +23,9 @@ from ridedash.rides.orders.guest_start import (
 )
 from ridedash.rides.orders.place import OfferUnknown, RequestRefused, TokenReused
 from ridedash.rides.orders.recover import recover
-from ridedash.rides.orders.resolve import restore as undo
+from ridedash.rides.orders.resolve import undo_withdrawal as undo
 from ridedash.rides.orders.resolve import undo_until, withdraw
+from ridedash.rides.states import UNSENT
 from ridedash.service.types.products import ProductList
 from ridedash.store.actors import Actor, by_guest, by_staff
 from ridedash.store.audit import AuditRow
@@ -337,7 +338,7 @@ def test_a_restored_database_holds_it_until_staff_decide(world: World) -> None:
     world.clock.go(-2 * HOURS.total_seconds())
     assert release(world.db, world.clock, order_id, 1)
     assert start(world.runtime, order_id, by_guest(1))
-    assert OrderState.WAITING in restore.NOT_SENT_YET
+    assert OrderState.WAITING in UNSENT
 
 
 @pytest.mark.parametrize("pressed", ["before it is noticed", "after", "never"])

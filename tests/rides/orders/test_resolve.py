@@ -14,7 +14,7 @@ from ridedash.rides.orders.resolve import (
     resolve_booked,
     resolve_not_booked,
     restore,
-    restore_several,
+    undo_withdrawals,
     undo_until,
     withdraw,
 )
@@ -228,9 +228,9 @@ def test_a_ride_of_which_its_guest_had_until_now_to_start_it_stays_withdrawn(
     for order_id in (on_time, late):
         assert withdraw(world.db, world.clock, order_id, world.actor)
     world.clock.go(9.999)
-    assert restore_several(world.db, world.clock, [on_time], world.staff_id) == [on_time]
+    assert undo_withdrawals(world.db, world.clock, [on_time], world.staff_id) == [on_time]
     world.clock.go(0.001)
-    assert restore_several(world.db, world.clock, [late], world.staff_id) == []
+    assert undo_withdrawals(world.db, world.clock, [late], world.staff_id) == []
     assert [row(world, each).state for each in (on_time, late)] == [S.WAITING, S.NOT_SENT]
 
 

@@ -17,7 +17,7 @@ from ridedash.rides.orders import after_restore
 from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.outcome import Outcome
-from ridedash.rides.orders.resolve import restore as undo
+from ridedash.rides.orders.resolve import undo_withdrawal as undo
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.orders.restore import (
     RestoreWatch,

@@ -10,9 +10,8 @@ from sqlalchemy import update
 
 from ridedash.rides.accounts.tokens import ELSEWHERE, NeedsReconnect, NoRefreshNow
 from ridedash.rides.codes import EXPIRED, NO_CONNECTION
-from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.orders.outcome import Outcome, from_record
 from ridedash.rides.orders.request import digest, restated
-from ridedash.rides.orders.send import outcome_of
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import Account
@@ -116,7 +115,7 @@ def test_a_body_that_was_changed_while_the_token_was_refreshed_is_not_sent_as_it
 
 def test_a_record_of_the_journal_allows_no_second_attempt() -> None:
     record = {"mtx": "M", "attempt": 1, "state": "NOT_SENT", "retry": "rate", "code": "C"}
-    assert outcome_of(record) == Outcome(S.NOT_SENT, code="C")
+    assert from_record(record) == Outcome(S.NOT_SENT, code="C")
 
 
 def test_an_order_that_can_not_be_sent_is_given_up_while_it_waits(world: World) -> None:

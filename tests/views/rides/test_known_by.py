@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from ridedash.rides.states import UNSENT
 from ridedash.store.models.people import Staff
 from ridedash.store.orders import Order, TimelineEvent
-from ridedash.views.rides.known_by import ANSWERS, UNSENT
+from ridedash.views.rides.known_by import ANSWERS
 from tests.views.ride_pages import NOON, ORDER_STATES, Desk, make_desk
 
 pytestmark = pytest.mark.database

@@ -32,7 +32,7 @@ from ridedash.rides.states import UNSENT
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of, affiliate_uid_of
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
-from ridedash.store.models.orders import Offer, Order, OrderState
+from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest, Staff
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer, trip_of
 from ridedash.store.properties import cost_centre_of

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from ridedash.observability.exceptions import reason
 from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.orders.outcome import from_record
 from ridedash.rides.orders.sent_journal import (
     Last,
     Mark,

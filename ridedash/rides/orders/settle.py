@@ -126,9 +126,7 @@ def _store(order: Order, outcome: Outcome) -> None:
     order.owner = order.lease_until = None
 
 
-def _note_late_booking(
-    s: Session, order: Order, outcome: Outcome, now: datetime, who: Who
-) -> None:
+def _note_late_booking(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) -> None:
     """Raise an item for a booking whose order staff have closed: there may be two rides."""
     order.late_double = True
     transitions.raise_attention(s, order, transitions.LATE_DOUBLE, _named(outcome), now)

@@ -490,7 +490,10 @@ def test_booking_again_and_undoing_at_the_same_time_leaves_one_ride(world: World
                 return False
 
         done = at_once(
-            [again, lambda each=order_id: undo_withdrawal(world.db, world.clock, each, world.staff_id)]
+            [
+                again,
+                lambda each=order_id: undo_withdrawal(world.db, world.clock, each, world.staff_id),
+            ]
         )
         assert sorted(done) == [False, True]
 

@@ -16,8 +16,8 @@ from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
 from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.request import digest
 from ridedash.rides.orders.outcome import from_record
+from ridedash.rides.orders.request import digest
 from ridedash.rides.orders.restore import RestoreWatch, doubt, note_restore
 from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.rides.orders.settle import settle

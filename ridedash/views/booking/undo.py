@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 
 from ridedash.extensions import services
 from ridedash.inputs import row_id
-from ridedash.rides.orders.resolve import undo_withdrawals, undo_until
+from ridedash.rides.orders.resolve import undo_until, undo_withdrawals
 from ridedash.store.orders import OrderPage
 from ridedash.views.web.current_user import current_staff
 

@@ -12,9 +12,9 @@ from typing import Final
 from ridedash import wire
 from ridedash.rides.codes import NO_CONNECTION, RESTORED
 from ridedash.rides.orders.restore import FROM_JOURNAL
+from ridedash.rides.states import UNSENT
 from ridedash.rides.tracking.merge import HANDOVER
 from ridedash.rides.tracking.policy import READ_BACK, RIDE_ENDED, SUPERSEDED
-from ridedash.rides.states import UNSENT
 from ridedash.store.models.orders import OrderState
 from ridedash.store.orders import Action, Order, TimelineEvent
 from ridedash.views.rides.facts import RideFacts

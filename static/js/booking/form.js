@@ -169,7 +169,7 @@ export class BookForm extends EventTarget {
     if (choice || !cars.chosen || !cars.busy)
       // otherwise the text stays, because the answer will come soon
       bookButton.textContent = choice ? when.button(choice) : this.#missing();
-    this.renewHint();
+    this.hint.renew();
     when.several.priceOf(choice?.offer);
     this.terms.textContent = choice ? when.terms(choice) : this.texts.sayIdle;
     const openEnd = cars.box.querySelector("[data-open-end]");
@@ -383,10 +383,10 @@ export class BookForm extends EventTarget {
 
   /* ---- sending: by the button, or Ctrl+Enter ---- */
 
-  #wireSending(showCarsButton, hint) {
+  #wireSending(showCarsButton, line) {
     showCarsButton.remove();
-    this.renewHint = wireKeys(this.body, this.form, this.bookButton, {
-      hint,
+    this.hint = wireKeys(this.body, this.form, this.bookButton, {
+      line,
       words: this.texts.sayEnter,
       signal: this.signal,
       onward: (field) => this.#onward(field),

@@ -10,16 +10,45 @@ import { isShown } from "../shared/slots.js";
 const OWN_ENTER = "a, button, input, select, textarea, summary, dialog, [contenteditable]";
 const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
 
+/** The line beside the button. Its first words say which keys book. */
+class Hint {
+  #repeated = ""; // the text of the disabled button, while the line shows it
+
+  constructor(line, bookButton) {
+    Object.assign(this, { line, bookButton, usual: [...line.childNodes] });
+    line.hidden = false;
+  }
+
+  say(text) {
+    this.#repeated = "";
+    this.line.textContent = text;
+    this.line.classList.add("is-said");
+  }
+
+  /** Show the text of the disabled button, which says what is missing. */
+  sayMissing() {
+    const text = this.bookButton.textContent.trim();
+    this.say(text);
+    this.#repeated = text;
+  }
+
+  /** Show the first words again if the line has a text that the button no longer has. */
+  renew() {
+    if (!this.#repeated || this.#repeated === this.bookButton.textContent.trim()) return;
+    this.#repeated = "";
+    this.line.replaceChildren(...this.usual);
+    this.line.classList.remove("is-said");
+  }
+}
+
 /**
- * `around` contains the form and the alerts beside it, where the same keys work. `hint` is the line
+ * `around` contains the form and the alerts beside it, where the same keys work. `line` is the line
  * beside the button; it shows `words` if Enter leads to no field. `onward(field)` moves the focus
- * on; it returns true if the focus went to a field. Returns a function to call after each change of
- * the button's text: words that the line took from the button may be outdated then.
+ * on; it returns true if the focus went to a field. Returns the Hint, to be renewed after each
+ * change of the button's text.
  */
-export function wireKeys(around, form, bookButton, { hint, words, signal, onward }) {
-  const usual = [...hint.childNodes];
-  let repeated = ""; // the text of the disabled button, while the line shows it
-  hint.hidden = false;
+export function wireKeys(around, form, bookButton, { line, words, signal, onward }) {
+  const hint = new Hint(line, bookButton);
   around.addEventListener(
     "keydown",
     (event) => {
@@ -28,10 +57,10 @@ export function wireKeys(around, form, bookButton, { hint, words, signal, onward
       const shortcut = event.ctrlKey || event.metaKey;
       if (shortcut || (form.contains(field) && field.matches("input"))) event.preventDefault();
       if (shortcut && !bookButton.disabled) form.requestSubmit(bookButton);
-      else if (shortcut) repeat();
+      else if (shortcut) hint.sayMissing();
       if (shortcut || !form.contains(field) || !field.matches("input")) return;
       if (field.matches(TYPED) && onward(field)) return;
-      say(words);
+      hint.say(words);
     },
     { signal },
   );
@@ -45,31 +74,12 @@ export function wireKeys(around, form, bookButton, { hint, words, signal, onward
       event.preventDefault();
       const empty = [...form.querySelectorAll(TYPED)].filter(isShown).find((each) => !each.value);
       (bookButton.disabled && empty ? empty : bookButton).focus();
-      if (bookButton.disabled) repeat();
-      else say(words);
+      if (bookButton.disabled) hint.sayMissing();
+      else hint.say(words);
     },
     { signal },
   );
-
-  function say(text) {
-    repeated = "";
-    hint.textContent = text;
-    hint.classList.add("is-said");
-  }
-
-  /** Show the text of the disabled button, which says what is missing. */
-  function repeat() {
-    const text = bookButton.textContent.trim();
-    say(text);
-    repeated = text;
-  }
-
-  return () => {
-    if (!repeated || repeated === bookButton.textContent.trim()) return;
-    repeated = "";
-    hint.replaceChildren(...usual);
-    hint.classList.remove("is-said");
-  };
+  return hint;
 }
 
 /** The next visible empty text field; for a field before the cars, none that comes after them. */

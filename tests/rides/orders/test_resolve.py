@@ -13,9 +13,9 @@ from ridedash.rides.orders.resolve import (
     reopen,
     resolve_booked,
     resolve_not_booked,
-    restore,
-    undo_withdrawals,
     undo_until,
+    undo_withdrawal,
+    undo_withdrawals,
     withdraw,
 )
 from ridedash.rides.privacy.erase import ErasedGuest, erase
@@ -188,12 +188,12 @@ def test_a_withdrawn_plan_is_restored_within_twenty_seconds_and_offered_for_ten(
     assert undo_until(order) == START + timedelta(seconds=10)
     assert not withdraw(world.db, world.clock, order_id, world.actor), "it is too late"
     world.clock.go(19.999)
-    assert restore(world.db, world.clock, order_id, world.staff_id)
+    assert undo_withdrawal(world.db, world.clock, order_id, world.staff_id)
     order = row(world, order_id)
     assert (order.state, order.code, order.resolved_by) == (S.SCHEDULED, None, None)
     assert order.guard_key is None
     assert undo_until(order) is None
-    assert not restore(world.db, world.clock, order_id, world.staff_id)
+    assert not undo_withdrawal(world.db, world.clock, order_id, world.staff_id)
 
 
 def test_what_was_withdrawn_twenty_seconds_ago_or_ordered_anew_stays_withdrawn(
@@ -205,9 +205,9 @@ def test_what_was_withdrawn_twenty_seconds_ago_or_ordered_anew_stays_withdrawn(
     set_to(world, missed, state=S.NOT_SENT, code="PLAN_MISSED", resolved_at=START)
     set_to(world, world.place(), supersedes=again)
     for order_id in (again, unplanned, missed):
-        assert not restore(world.db, world.clock, order_id, world.staff_id)
+        assert not undo_withdrawal(world.db, world.clock, order_id, world.staff_id)
     world.clock.go(20)
-    assert not restore(world.db, world.clock, late, world.staff_id)
+    assert not undo_withdrawal(world.db, world.clock, late, world.staff_id)
     assert {row(world, each).state for each in (late, again, unplanned, missed)} == {S.NOT_SENT}
 
 
@@ -216,7 +216,7 @@ def test_a_ride_whose_guest_was_erased_stays_withdrawn(world: World) -> None:
     order_id = world.place(guest_name="Guest Heron", pickup_at=START + timedelta(hours=3))
     assert withdraw(world.db, world.clock, order_id, world.actor)
     erase(world.db, world.clock, "key", ErasedGuest(world.property_id, name="Guest Heron"))
-    assert not restore(world.db, world.clock, order_id, world.staff_id)
+    assert not undo_withdrawal(world.db, world.clock, order_id, world.staff_id)
     assert row(world, order_id).state == S.NOT_SENT
 
 

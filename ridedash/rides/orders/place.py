@@ -322,6 +322,20 @@ def _check_all_times(request: BookingRequest, now: datetime) -> None:
         raise RequestRefused("back_at", str(error)) from None
 
 
+# the guest's other open ride, by the guard keys of the press that were looked up
+_Busy = dict[str | None, int | None]
+
+
+@dataclass(frozen=True)
+class _SecondCar:
+    """Why a guest may have a second car: staff were told of the open ride, or an earlier car of the
+    group is for the same guest.
+    """
+
+    open_order_id: int | None
+    of_group: bool
+
+
 def _orders(
     s: Session, request: BookingRequest, press: Sequence[Part], offer: Offer, now: datetime
 ) -> list[int]:
@@ -331,7 +345,7 @@ def _orders(
     affiliate_uid = affiliate_uid_of(s, request.account_id)
     form_digest = request_digest(request)
     back_offer = None if request.back_at is None else _offer_back(s, request, offer, now)
-    busy: dict[str | None, int | None] = {}  # the guest's other open ride, by guard key
+    busy: _Busy = {}
     stored: dict[guests.GuestDetails, Guest] = {}
     new_ids: dict[int, int] = {}  # ids of the new orders, by number
     for part in press:
@@ -341,23 +355,21 @@ def _orders(
         # one row for all orders of a guest, also if only the name is known
         stored[guest_of(own)] = guest
         key = guard_of(request.property_id, guest.name, guest.phone, guest.room, own_offer)
-        of_group = part.group is not None and key in busy
-        if key not in busy:
-            busy[key] = _other_open_ride(s, own, guest, key, new_ids.values())
-        guarded = not of_group and not request.override_guard and own.pickup_at is None
+        second = _second_car(s, part, guest, key, busy, new_ids.values())
+        leaves_now = own.pickup_at is None  # a planned order is checked when it comes due
+        guarded = leaves_now and not second.of_group and not request.override_guard
         try:
             order = build_order(part, own_offer, guest, key if guarded else None, form_digest, now)
             bill(order, affiliate_uid)
         except ValidationError as error:
             raise refused(error) from None
         order.back_of = new_ids.get(part.back_of or 0)
-        if of_group and own.pickup_at is None:
-            # for a planned order, this is checked when it comes due
+        if leaves_now and second.of_group:
             order.guard_override_by = request.staff_id
         s.add(order)
         s.flush()
         transitions.add_event(s, order, "order", order.state, now)
-        _record(s, request, part, order, _SecondCar(busy[key], of_group))
+        _record(s, request, part, order, second)
         new_ids[part.number] = order.id
     return list(new_ids.values())
 
@@ -401,6 +413,16 @@ def _is_of(shown: Offer, request: BookingRequest, trip: Trip, category: str) -> 
     return ours and trip_of(shown) == trip and shown.category == category
 
 
+def _second_car(
+    s: Session, part: Part, guest: Guest, key: str | None, busy: _Busy, new_ids: Collection[int]
+) -> _SecondCar:
+    """Why the car of this part may be a second one of its guest. Raises GuardBusy if it may not."""
+    of_group = part.group is not None and key in busy
+    if key not in busy:
+        busy[key] = _other_open_ride(s, part.request, guest, key, new_ids)
+    return _SecondCar(busy[key], of_group)
+
+
 def _other_open_ride(
     s: Session, request: BookingRequest, guest: Guest, key: str | None, new_ids: Collection[int]
 ) -> int | None:
@@ -420,16 +442,6 @@ def refused(error: ValidationError) -> RequestRefused:
     """The error that names the field because of which the request to the service can't be built."""
     first = error.errors()[0]
     return RequestRefused(str((first["loc"] or ("request",))[0]), first["msg"])
-
-
-@dataclass(frozen=True)
-class _SecondCar:
-    """Why a guest may have a second car: staff were told of the open ride, or an earlier car of the
-    group is for the same guest.
-    """
-
-    open_order_id: int | None
-    of_group: bool
 
 
 def _record(

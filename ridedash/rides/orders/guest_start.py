@@ -155,7 +155,7 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
         if offer is None or offer.property_id != request.property_id:
             raise OfferUnknown(f"offer {request.offer_id}")
         check_request(s, request, offer)
-        _check_request(request, limits, now)
+        _check_waiting_request(request, limits, now)
         guest = guests.store_guest(
             s, request.property_id, requests.guest_of(request), now, request.staff_id
         )
@@ -194,7 +194,7 @@ def _order_of_token(s: Session, request: BookingRequest, limits: Limits) -> int 
     return order.id
 
 
-def _check_request(request: BookingRequest, limits: Limits, now: datetime) -> None:
+def _check_waiting_request(request: BookingRequest, limits: Limits, now: datetime) -> None:
     planned = request.pickup_at is not None or request.back_at is not None
     if planned or request.cars != 1 or request.guests:
         raise RequestRefused("cars", "one car, and no pickup time")

@@ -37,6 +37,7 @@ check: $(VENV)/.dev ## lint, format, types, and the words of each language
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/oxfmt --check static/css static/js
+	$(BIN)/python -m tools.styles
 	$(BIN)/oxlint static/js
 	$(BIN)/djangofmt --check templates
 	$(BIN)/djangofmt check templates

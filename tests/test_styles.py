@@ -1,87 +1,45 @@
-"""A linter of style sheets: declarations that no browser knows, and names that nothing uses."""
+"""Style sheets: what their linter finds, declarations that no browser knows, and no fonts."""
 
-import re
-from collections import Counter
-from pathlib import Path
+import subprocess
+import sys
 
 import pytest
 from playwright.sync_api import Browser
 
-ROOT = Path(__file__).parents[1]
-SHEETS = sorted((ROOT / "static/css").rglob("*.css"))
-USERS = [
-    path
-    for folder, kind in (
-        ("templates", "html"),
-        ("static", "js"),
-        ("static", "svg"),
-        ("ridedash", "py"),
-    )
-    for path in sorted((ROOT / folder).rglob(f"*.{kind}"))
-]
+from tools.styles import ROOT, SHEETS, USERS, declarations, faults, rules
+
 OTHER_BROWSERS = [["text-align", "match-parent"]]  # Firefox and Safari know it
-# properties that a rule may set twice: not every browser knows the second value
-TWO_VALUES = {"content", "text-align", "grid-template-columns"}
-STRANGERS = ("leaflet-", "folium-map")  # classes that Leaflet and folium set
 
 
-def rules(sheet: Path) -> list[tuple[str, str]]:
-    """Selectors and declarations of all rules, also of those inside @media and the like."""
-    text = re.sub(r"/\*.*?\*/", "", sheet.read_text(), flags=re.DOTALL)
-    return re.findall(r"([^{};]+)\{([^{}]*)\}", text)
+def test_the_linter_passes_the_style_sheets_of_the_project() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.styles"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
-def declarations(body: str) -> list[tuple[str, str]]:
-    pairs = (each.split(":", 1) for each in body.split(";") if ":" in each)
-    return [
-        (name.strip(), " ".join(value.removesuffix(" !important").split())) for name, value in pairs
-    ]
-
-
-def test_every_custom_property_is_defined_and_used() -> None:
-    found = [pair for sheet in SHEETS for _, body in rules(sheet) for pair in declarations(body)]
-    defined = {name for name, _ in found if name.startswith("--")}
-    used = {name for _, value in found for name in re.findall(r"var\((--[\w-]+)", value)}
-    elsewhere = "\n".join(path.read_text() for path in USERS)
-    assert used - defined == set()
-    assert [name for name in sorted(defined - used) if name.lstrip("-") not in elsewhere] == []
-
-
-def test_every_class_of_a_style_sheet_is_set_somewhere() -> None:
-    elsewhere = "\n".join(path.read_text() for path in USERS)
-    words = set(re.findall(r"[a-zA-Z][\w-]*", elsewhere))
-    # beginnings of computed classes, as in tone-{{ … }} and found-${…}
-    beginnings = set(re.findall(r"([a-zA-Z][\w-]*-)(?:\{\{|\$\{)", elsewhere))
-    classes = {
-        (name, sheet.name)
-        for sheet in SHEETS
-        for selector, _ in rules(sheet)
-        for name in re.findall(r"\.([a-zA-Z][\w-]*)", selector)
-    }
-    assert [
-        f"{sheet}: .{name}"
-        for name, sheet in sorted(classes)
-        if name not in words
-        and not name.startswith(STRANGERS)
-        and not any(name.startswith(beginning) for beginning in beginnings)
-    ] == []
-
-
-def test_no_rule_declares_a_property_twice() -> None:
-    twice = [
-        f"{sheet.name}: {selector.strip()} {name}"
-        for sheet in SHEETS
-        for selector, body in rules(sheet)
-        for name, count in Counter(name for name, _ in declarations(body)).items()
-        if count > 1 and name not in TWO_VALUES
-    ]
-    assert twice == []
+@pytest.mark.parametrize(
+    ("sheet", "fault"),
+    [
+        (".card { color: var(--ink); }", "--ink is used, but not defined"),
+        (".card { --paint: red; }", "--paint is defined, but not used"),
+        (".card { --ink: red; color: var(--ink); }", ""),
+        (".tone-late, .leaflet-zoom { color: red; }", ""),
+        ("@media print { .cart { color: red; } }", "a.css: nothing sets the class cart"),
+        ("/* .cart { } */ .card { color: red; color: blue; }", "a.css: .card declares color twice"),
+        (".card { content: none; content: none; }", ""),
+    ],
+)
+def test_the_linter_finds_what_nothing_sets_uses_or_defines(sheet: str, fault: str) -> None:
+    page = '<p class="card tone-{{ tone }}">'
+    assert "".join(faults({"a.css": sheet}, page)) == fault
 
 
 @pytest.mark.browser
 def test_the_browser_knows_every_declaration(browser: Browser) -> None:
+    texts = (sheet.read_text() for sheet in SHEETS)
     found = sorted(
-        {pair for sheet in SHEETS for _, body in rules(sheet) for pair in declarations(body)}
+        {pair for text in texts for _, body in rules(text) for pair in declarations(body)}
     )
     with browser.new_page() as page:
         unknown = page.evaluate(

@@ -39,8 +39,8 @@ check: $(VENV)/.dev ## lint, format, types, and the words of each language
 	$(BIN)/oxfmt --check static/css static/js
 	$(BIN)/python -m tools.styles
 	$(BIN)/oxlint static/js
-	$(BIN)/djangofmt --check templates
-	$(BIN)/djangofmt check templates
+	$(BIN)/djangofmt --check templates ridedash/sandbox/templates
+	$(BIN)/djangofmt check templates ridedash/sandbox/templates
 	$(BIN)/python -m tools.words --check
 
 words: $(VENV)/.dev ## bring translations/ up to date with the code, and say what is left to do

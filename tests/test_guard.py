@@ -283,7 +283,7 @@ def test_every_feature_is_mirrored(feature: str) -> None:
         assert list((ROOT / "templates" / feature).glob("*.html"))
 
 
-@pytest.mark.parametrize("folder", ["templates", "static/js", "tests/views"])
+@pytest.mark.parametrize("folder", ["templates", "static/css", "static/js", "tests/views"])
 def test_no_folder_is_without_its_feature(folder: str) -> None:
     found = {
         path.name
@@ -291,6 +291,10 @@ def test_no_folder_is_without_its_feature(folder: str) -> None:
         if path.is_dir() and path.name != "__pycache__"
     }
     assert found - {*FEATURES, *BESIDE_VIEWS, "shared"} == set()
+
+
+def test_no_style_sheet_lies_outside_of_its_feature() -> None:
+    assert list((ROOT / "static/css").glob("*.css")) == []
 
 
 @pytest.mark.parametrize(

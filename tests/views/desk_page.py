@@ -8,7 +8,7 @@ from ridedash.views.web.permissions import BOOK, needs
 PATH = "/form-of-the-desk"
 PAGE = """{% extends "web/base.html" %}
 {% block title %}Desk{% endblock %}
-{% block head %}<link rel="stylesheet" href="/static/css/booking.css">
+{% block head %}<link rel="stylesheet" href="/static/css/booking/booking.css">
 <style nonce="{{ csp_nonce }}">.column { inline-size: 340px; block-size: 740px; }</style>
 {% endblock %}
 {% block main %}<h1 class="visually-hidden">Desk</h1>

@@ -1,8 +1,8 @@
 """The files that browsers load: ours, and Leaflet's from the wheel django-js-lib-leaflet.
 
-Each address contains a digest of all files, /static/<digest>/css/board.css: an update changes every
-address, so a browser may cache a file for a year. Relative addresses in modules and style sheets
-contain the digest automatically. views/ops/file_server.py answers these addresses.
+Each address contains a digest of all files, /static/<digest>/css/board/board.css: an update changes
+every address, so a browser may cache a file for a year. Relative addresses in modules and style
+sheets contain the digest automatically. views/ops/file_server.py answers these addresses.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ _IMPORT: Final = re.compile(
 
 @dataclass(frozen=True)
 class StaticFiles:
-    """All files by name, such as "css/board.css", and the digest of names and contents.
+    """All files by name, such as "css/board/board.css", and the digest of names and contents.
 
     `imports`: for each module all modules that it imports, directly or indirectly, nearest first.
     """

@@ -10,7 +10,7 @@ from tests.views.web.test_scripts_browser import page
 
 __all__ = ["page"]
 pytestmark = pytest.mark.browser
-STYLES = Path(__file__).parents[3] / "static/css/board.css"
+STYLES = Path(__file__).parents[3] / "static/css/board/board.css"
 
 # each request waits for the test, which answers it in its turn
 HOLD = """() => {

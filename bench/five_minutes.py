@@ -17,7 +17,7 @@ from typing import Final
 
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
-from ridedash.demo.sheet import FIVE, Line
+from ridedash.demo.sheet import FIVE, SheetLine
 from tests.conftest import LAUNCH, browser_path
 from tests.running import Running, running
 
@@ -57,7 +57,7 @@ def _sign_in(page: Page, demo: Running) -> None:
 
 def _presented(page: Page) -> float:
     """By how many seconds the last line began later than the sheet says."""
-    acts: list[Callable[[Page, Line], None]] = _acts()
+    acts: list[Callable[[Page, SheetLine], None]] = _acts()
     began, late = time.monotonic(), 0.0
     for line, act in zip(FIVE.lines, acts, strict=True):
         minutes, seconds = line.at.split(":")
@@ -73,9 +73,9 @@ def _presented(page: Page) -> float:
     return late
 
 
-def _acts() -> list[Callable[[Page, Line], None]]:
+def _acts() -> list[Callable[[Page, SheetLine], None]]:
     """What is done for each line."""
-    found: list[Callable[[Page, Line], None]] = []
+    found: list[Callable[[Page, SheetLine], None]] = []
     for number, line in enumerate(FIVE.lines):
         if line.story:
             found.append(_first if number == 0 else _story)
@@ -92,22 +92,22 @@ def _press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
-def _first(page: Page, _line: Line) -> None:
+def _first(page: Page, _line: SheetLine) -> None:
     _press(page, "Play")
     _press(page, "60×")
     _says(page, "A driver has accepted.")
 
 
-def _pause(page: Page, _line: Line) -> None:
+def _pause(page: Page, _line: SheetLine) -> None:
     _press(page, "Pause")
 
 
-def _again(page: Page, _line: Line) -> None:
+def _again(page: Page, _line: SheetLine) -> None:
     _press(page, "Play")
     _over(page)
 
 
-def _story(page: Page, line: Line) -> None:
+def _story(page: Page, line: SheetLine) -> None:
     page.get_by_label("Story").select_option(line.story)
     _press(page, "Play")
     after = FIVE.lines[FIVE.lines.index(line) + 1]
@@ -115,7 +115,7 @@ def _story(page: Page, line: Line) -> None:
         _over(page)
 
 
-def _lens(page: Page, _line: Line) -> None:
+def _lens(page: Page, _line: SheetLine) -> None:
     if page.locator("[data-title]").is_visible():
         expect(page.locator("[data-said]")).to_contain_text(DOWN, timeout=WAIT_MS)
     # moves the focus to the stage: it was in the frame of the desk, where the story typed
@@ -131,7 +131,7 @@ def _lens(page: Page, _line: Line) -> None:
         _over(page)
 
 
-def _reset(page: Page, _line: Line) -> None:
+def _reset(page: Page, _line: SheetLine) -> None:
     page.locator(".stage-more summary").click()
     _press(page, "Reset for the next partner")
     _says(page, "All rides and guests are deleted.")

@@ -19,7 +19,7 @@ from bench.fake_tracking import fake_tracking
 from bench.frame import Ratio, Result, Run, line
 from bench.worker_loop import SETTLED_S, polls_per_second, warm_up
 from bench.worker_rig import clock, fill, running, worker_on
-from ridedash.demo.lens.recorder import Recorder
+from ridedash.demo.lens.recorder import LensRecorder
 from ridedash.demo.lens.store import LensFile
 from ridedash.demo.lens.writing import Writer
 from ridedash.observability.hooks import Exchange, NoHooks
@@ -30,7 +30,7 @@ MEASURED_S: Final = 3.0
 ENDS_S: Final = 60.0  # how long the recorder may take to write all and to end its thread
 
 
-class Watched(Recorder):
+class Watched(LensRecorder):
     """A recorder that measures its own processor time.
 
     Each thread reads its own clock, because the clock of an ended thread can't be read: the
@@ -74,7 +74,7 @@ def cost(run: Run) -> list[Result]:
         db = Database(f"sqlite:///{folder}/desk.sqlite")
         db.upgrade()
         fill(db, run.of(3000, 1000))
-        first = Recorder(NoHooks(), LensFile(folder), clock)
+        first = LensRecorder(NoHooks(), LensFile(folder), clock)
         warm_up(db, service, folder, hooks=first)  # the lens then knows each ride, as in a demo
         _end(first)
         own = [_own(db, service, folder) for _ in range(run.of(5, 2))]
@@ -113,7 +113,7 @@ class Turn(NamedTuple):
 
 
 def _turn(db: Database, service: str, folder: Path, *, backwards: bool) -> Turn:
-    lens = Recorder(NoHooks(), LensFile(folder), clock)
+    lens = LensRecorder(NoHooks(), LensFile(folder), clock)
     order = [lens, None, None]
     found = {}
     for place in (2, 1, 0) if backwards else (0, 1, 2):
@@ -122,7 +122,7 @@ def _turn(db: Database, service: str, folder: Path, *, backwards: bool) -> Turn:
     return Turn(found[0], found[1], found[2], lens.dropped)
 
 
-def _end(lens: Recorder) -> None:
+def _end(lens: LensRecorder) -> None:
     """Wait for a recorder's last write and for the end of its thread. Raises RuntimeError."""
     end = time.monotonic() + ENDS_S
     lens.flush(ENDS_S)

@@ -13,7 +13,7 @@ from ridedash.inputs import network_of
 from ridedash.rides.runtime import Clock
 from ridedash.services import Services
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
-from ridedash.wording.offered import Level, Offered
+from ridedash.wording.offered import Level, OfferedLanguages
 from ridedash.wording.readers import GUESTS, Reader, Surface, choose, of_poll
 
 __all__ = [
@@ -106,9 +106,9 @@ def guest_languages(machine: bool, read: Collection[str] = ()) -> tuple[str, ...
     return tuple(codes)
 
 
-def offered() -> Offered:
+def offered() -> OfferedLanguages:
     """The languages of this process."""
-    found: Offered = current_app.extensions[OFFERED]
+    found: OfferedLanguages = current_app.extensions[OFFERED]
     return found
 
 

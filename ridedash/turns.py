@@ -25,7 +25,7 @@ CONTROL: Final = {"X-Sandbox-Control": "1"}
 log = logging.getLogger(__name__)
 
 
-class Known(NamedTuple):
+class KnownTurns(NamedTuple):
     """The time line as read, and the one to use from an announced stop on, if there is one."""
 
     line: ServiceTime
@@ -46,7 +46,7 @@ class SandboxTime:
         self._http, self._url = http, f"{service_url.rstrip('/')}/control/clock"
         self._wall = wall or _machine_clock
         self._pace = pace
-        self._known = Known(ServiceTime(pace=pace), None)
+        self._known = KnownTurns(ServiceTime(pace=pace), None)
         # the id of the process that runs the thread: a forked process has no threads
         self._reader = 0
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ class SandboxTime:
         elif turns != line.turns:
             line = ServiceTime(turns, self._pace, self._wall())
         stopped = None if stop is None else ServiceTime((*turns, stop), self._pace)
-        self._known = Known(line, stopped)
+        self._known = KnownTurns(line, stopped)
 
     def _start(self) -> None:
         with self._lock:

@@ -10,12 +10,12 @@ from babel.support import Translations
 from flask import Flask
 
 from ridedash.extensions import OFFERED, babel
-from ridedash.wording.offered import Figures, Offered
+from ridedash.wording.offered import CatalogueShares, OfferedLanguages
 
-WHOLE = Figures(guests=Fraction(1), staff=Fraction(1))
-GUESTS_ONLY = Figures(guests=Fraction(1), staff=Fraction(94, 100))
-PARTLY = Figures(guests=Fraction(99, 100), staff=Fraction(1))
-READ = Figures(Fraction(1), Fraction(1), critical=Fraction(1), reviewed=Fraction(1))
+WHOLE = CatalogueShares(guests=Fraction(1), staff=Fraction(1))
+GUESTS_ONLY = CatalogueShares(guests=Fraction(1), staff=Fraction(94, 100))
+PARTLY = CatalogueShares(guests=Fraction(99, 100), staff=Fraction(1))
+READ = CatalogueShares(Fraction(1), Fraction(1), critical=Fraction(1), reviewed=Fraction(1))
 
 
 class Marked(Translations):  # type: ignore[misc]
@@ -37,13 +37,15 @@ class Marked(Translations):  # type: ignore[misc]
 
 
 @contextmanager
-def marked_words(app: Flask, codes: Sequence[str], figures: Figures = WHOLE) -> Iterator[None]:
+def marked_words(
+    app: Flask, codes: Sequence[str], figures: CatalogueShares = WHOLE
+) -> Iterator[None]:
     """Offer an app in these languages, each of them as far translated as `figures` say."""
     with app.app_context():
         cache, before = babel.domain_instance.cache, app.extensions[OFFERED]
     kept = dict(cache)
     cache |= {(code, "messages"): Marked(code) for code in codes}
-    app.extensions[OFFERED] = Offered(dict.fromkeys(codes, figures), before.critical)
+    app.extensions[OFFERED] = OfferedLanguages(dict.fromkeys(codes, figures), before.critical)
     try:
         yield
     finally:

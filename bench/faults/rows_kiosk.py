@@ -13,11 +13,11 @@ from sqlalchemy import select
 from bench.faults.checking import Findings
 from bench.faults.crashing import WAITING, CrashRun, crash_run
 from bench.faults.desk import DROP, PICKUP, database
-from bench.faults.desk import Press as Known
+from bench.faults.desk import KioskPress as Known
 from bench.faults.rows_crashes import verdict
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from ridedash.rides.orders.kiosk_asks import GuestRequest
-from ridedash.rides.orders.kiosk_place import Press, book
+from ridedash.rides.orders.kiosk_place import KioskPress, book
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.tickets import Looked, look_up, pin_of, ride_number
 from ridedash.store.actors import by_kiosk
@@ -35,7 +35,7 @@ MOST_PRESSES: Final = 3  # of one page, which presses again after each lost answ
 class BesideKiosks(CrashRun):
     """People at the desk, and guests who each have their own kiosk, so that no limit stops them."""
 
-    pressed: dict[int, Press] = field(default_factory=dict)  # by order
+    pressed: dict[int, KioskPress] = field(default_factory=dict)  # by order
 
     def people_do(self, rng: random.Random) -> None:
         """A guest books at a kiosk, or the people at the desk do one step."""
@@ -56,7 +56,7 @@ class BesideKiosks(CrashRun):
             self.desk.presses[order_id] = known
             self.pressed[order_id] = press
 
-    def _page(self, rng: random.Random) -> Press:
+    def _page(self, rng: random.Random) -> KioskPress:
         desk, now, number = self.desk, self.desk.clock(), rng.getrandbits(50)
         with desk.db.write() as s:
             kiosk = Kiosk(
@@ -75,7 +75,7 @@ class BesideKiosks(CrashRun):
             kiosk_id = kiosk.id
         wish = GuestRequest(f"Kiosk{number}", None, None, None)
         visit, token = f"visit-{number:018}", f"token-{number:018}"
-        return Press(kiosk_id, desk.property_id, visit, token, offer_id, wish)
+        return KioskPress(kiosk_id, desk.property_id, visit, token, offer_id, wish)
 
     def without_ticket(self) -> Findings:
         """Check that each kiosk order is paid in cash, and has a ticket.

@@ -16,7 +16,7 @@ from ridedash.demo.lens.recording import Lens
 from ridedash.demo.pictures import pictures
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.interpreter import runs
-from ridedash.demo.stories.runs import Run
+from ridedash.demo.stories.runs import StoryRun
 from ridedash.extensions import services
 from ridedash.store.models.orders import Order
 from ridedash.views.web.current_user import current_staff
@@ -62,7 +62,7 @@ def _zipped(files: dict[str, str | bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _title(run: Run | None) -> str:
+def _title(run: StoryRun | None) -> str:
     band = f"{demo_words(services().settings)}."
     if run is None or run.story not in STORIES:
         return band
@@ -87,7 +87,7 @@ def _about(title: str, taken: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _checks(title: str, run: Run | None) -> str:
+def _checks(title: str, run: StoryRun | None) -> str:
     """The checks at the end of the last story, one on each line."""
     found = [] if run is None else run.values.get("lines", [])
     if not found:

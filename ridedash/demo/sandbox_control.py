@@ -51,7 +51,7 @@ class Leapt:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """A booking in the sandbox's ledger; `mtx` is the reference that its partner gave it."""
 
     booking_id: str
@@ -60,7 +60,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Phase:
+class LedgerPhase:
     """A status of a booking, and when it begins."""
 
     status: str
@@ -129,25 +129,28 @@ class SandboxControl:
             body |= {"at": at.timestamp(), "speed": 0}
         self._call("POST", "/control/reset", body)
 
-    def ledger(self) -> list[Entry]:
+    def ledger(self) -> list[LedgerEntry]:
         """Every booking of the sandbox, also those that the dashboard does not know."""
         try:
             found = self._call("GET", "/control/ledger")["bookings"]
             return [
-                Entry(str(each["booking_id"]), str(each["merchant_txn_id"]), str(each["status"]))
+                LedgerEntry(
+                    str(each["booking_id"]), str(each["merchant_txn_id"]), str(each["status"])
+                )
                 for each in found
             ]
         except (TypeError, LookupError) as error:
             raise NotDone from error
 
-    def phases(self, mtx: str) -> list[Phase]:
+    def phases(self, mtx: str) -> list[LedgerPhase]:
         """The coming phases of the booking with this reference, in order; maybe none."""
         try:
             found = self._call("GET", "/control/ledger")["bookings"]
             mine = next((each for each in found if each["merchant_txn_id"] == mtx), None)
             ahead = [] if mine is None else mine["phases"]
             return [
-                Phase(str(p["status"]), datetime.fromtimestamp(float(p["at"]), UTC)) for p in ahead
+                LedgerPhase(str(p["status"]), datetime.fromtimestamp(float(p["at"]), UTC))
+                for p in ahead
             ]
         except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
             raise NotDone from error

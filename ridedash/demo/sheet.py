@@ -18,7 +18,7 @@ LENS: Final = "js/demo/drawer.js"  # the script of the drawer with the calls
 
 
 @dataclass(frozen=True)
-class Line:
+class SheetLine:
     """One thing to do, and what to say with it; `story` is the id of the story that it plays."""
 
     at: str
@@ -33,7 +33,7 @@ class Cut:
     """One version of the presentation, by its length."""
 
     title: Text
-    lines: tuple[Line, ...]
+    lines: tuple[SheetLine, ...]
 
 
 OPEN_FAST: Final = lazy("Open the stage. Press Play, then 60×.")
@@ -44,30 +44,30 @@ ON_PAPER: Final = lazy("From a wish to a receipt: the desk on one side, the gues
 FIVE: Final = Cut(
     lazy("Five minutes"),
     (
-        Line("0:00", OPEN_FAST, ON_PAPER, "receipt"),
-        Line(
+        SheetLine("0:00", OPEN_FAST, ON_PAPER, "receipt"),
+        SheetLine(
             "0:25",
             lazy("Press Pause when the driver has accepted. Point at the guest's phone."),
             lazy("This is all that your guest sees. A link, no app."),
         ),
-        Line(
+        SheetLine(
             "0:40",
             lazy("Press Play again."),
             lazy("The start code, the ride, the receipt. Nobody typed anything twice."),
         ),
-        Line(
+        SheetLine(
             "1:15",
             PLAY,
             lazy("The answer to a booking is lost. We do not guess, and book nothing twice."),
             "unknown",
         ),
-        Line(
+        SheetLine(
             "1:50",
             PLAY,
             lazy("Your service is silent. We ask seldom, say so, and come back by ourselves."),
             "down",
         ),
-        Line(  # the outage lasts for half a minute more
+        SheetLine(  # the outage lasts for half a minute more
             "2:35",
             lazy(
                 "While it is down press the dark bar, then ~ and Point at a fact: rest the mouse on"
@@ -76,35 +76,37 @@ FIVE: Final = Cut(
             lazy("Each word on the screen comes from your interface. Here is the call."),
             lens=True,
         ),
-        Line(
+        SheetLine(
             "3:45",
             PLAY,
             lazy("One person, thirty rides. What needs a hand stands above."),
             "evening",
         ),
-        Line("5:00", THEIRS, YOURS),
+        SheetLine("5:00", THEIRS, YOURS),
     ),
 )
 NINE: Final = Cut(
     lazy("Nine minutes: also"),
     (
-        Line(
+        SheetLine(
             "+0:00",
             PLAY,
             lazy("The driver cancels. Desk and guest are told at once."),
             "driver_cancels",
         ),
-        Line("+1:00", PLAY, lazy("Another car comes. Three screens say so, and loudly."), "swap"),
-        Line(
+        SheetLine(
+            "+1:00", PLAY, lazy("Another car comes. Three screens say so, and loudly."), "swap"
+        ),
+        SheetLine(
             "+1:40", PLAY, lazy("A shared ride is searched a second time, and goes well."), "share"
         ),
-        Line(
+        SheetLine(
             "+2:40",
             PLAY,
             lazy("Each refusal of your document, in plain words."),
             "no",
         ),
-        Line(
+        SheetLine(
             "+3:40",
             PLAY,
             lazy("A guest books alone, in Arabic. The kiosk speaks eight languages."),
@@ -115,14 +117,14 @@ NINE: Final = Cut(
 TWO: Final = Cut(
     lazy("Two minutes"),
     (
-        Line("0:00", OPEN_FAST, ON_PAPER, "receipt"),
-        Line(
+        SheetLine("0:00", OPEN_FAST, ON_PAPER, "receipt"),
+        SheetLine(
             "1:10",
             PLAY,
             lazy("And when an answer is lost, nobody gets two cars."),
             "unknown",
         ),
-        Line("2:00", THEIRS, YOURS),
+        SheetLine("2:00", THEIRS, YOURS),
     ),
 )
 
@@ -144,7 +146,7 @@ def has_lens() -> bool:
     return LENS in current_app.extensions[EXTENSION].paths
 
 
-def _is_there(line: Line, lens: bool) -> bool:
+def _is_there(line: SheetLine, lens: bool) -> bool:
     if line.lens and not lens:
         return False
     return not line.story or line.story in STORIES

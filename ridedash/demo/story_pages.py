@@ -28,7 +28,7 @@ from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.by_hand import SCREENS, by_hand, screen_of
 from ridedash.demo.stories.interpreter import Moment
 from ridedash.demo.stories.model import HOTEL_RIDE, Story
-from ridedash.demo.stories.runs import Phase, Run, Runs
+from ridedash.demo.stories.runs import RunPhase, Runs, StoryRun
 from ridedash.demo.stories.waiting import waits_for
 from ridedash.demo.words import refusals
 from ridedash.extensions import Services
@@ -234,7 +234,7 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     argument `ahead` makes `say`, `show` and `point` those of the coming step.
     """
     run, steps = moment.run, moment.story.steps
-    waits = run.phase in (Phase.DOING, Phase.WAITING)
+    waits = run.phase in (RunPhase.DOING, RunPhase.WAITING)
     taken = run.step if waits or ahead else run.step - 1
     present = steps[taken] if 0 <= taken < len(steps) else None
     line = taken - 1 if waits and present is not None and present.do is None else taken
@@ -251,7 +251,7 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
         "show": "" if present is None else str(present.show),
         "point": "" if present is None else present.point,
         "next": "" if coming is None else str(coming.say),
-        "hand": screen_of(moment.step) if run.phase is Phase.TODO else "",
+        "hand": screen_of(moment.step) if run.phase is RunPhase.TODO else "",
         "taken": line + 1,
         "title": str(moment.story.title),
         "told": run.values.get("told", ""),
@@ -262,7 +262,7 @@ def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
     }
 
 
-def _again_s(run: Run) -> float:
+def _again_s(run: StoryRun) -> float:
     """How long a playing page waits before it asks again."""
     return SOON_S if interpreter.now() - run.phase_at < SOON_FOR else AGAIN_S
 
@@ -272,6 +272,6 @@ def _waits(moment: Moment) -> str:
     run, step = moment.run, moment.step
     if step is None or interpreter.now() - run.phase_at < WAIT_SHOWN_AFTER:
         return ""
-    if run.phase is Phase.DOING:
+    if run.phase is RunPhase.DOING:
         return _("The ride company is asked. Its answer is on the way.")
     return waits_for(run, step.until)

@@ -33,7 +33,7 @@ SCENARIOS: Final[dict[str, Text]] = {  # as the sandbox names them (docs/operati
 
 
 @dataclass(frozen=True)
-class Fault:
+class NamedFault:
     """A fault: its words, and the body of POST /control/faults."""
 
     words: Text
@@ -41,27 +41,27 @@ class Fault:
 
 
 FAULTS: Final = {
-    "lost_answer": Fault(
+    "lost_answer": NamedFault(
         lazy("The next booking is made, but its answer is lost"),
         {"operation": "create", "fault": "cut_after"},
     ),
-    "not_reached": Fault(
+    "not_reached": NamedFault(
         lazy("The next booking does not reach the ride company"),
         {"operation": "create", "fault": "cut_before"},
     ),
-    "slow": Fault(
+    "slow": NamedFault(
         lazy("The answer to the next booking takes 8 seconds"),
         {"operation": "create", "fault": "delay", "seconds": 8},
     ),
-    "error": Fault(
+    "error": NamedFault(
         lazy("The ride company fails at the next booking"),
         {"operation": "create", "fault": "http_500"},
     ),
-    "down": Fault(
+    "down": NamedFault(
         lazy("The ride company is down for 90 seconds"),
         {"operation": "*", "fault": "down", "seconds": 90},
     ),
-    "up": Fault(
+    "up": NamedFault(
         lazy("The ride company is up again"),
         {"operation": "*", "fault": "down", "seconds": 0},
     ),
@@ -99,7 +99,7 @@ def speed_words(speed: float) -> str:
     return _("Normal speed") if speed == 1 else _("%(n)s times as fast", n=f"{speed:g}")
 
 
-class Clock(TypedDict):
+class ClockView(TypedDict):
     """The sandbox's time as text, the property's city, and the speed as a number and in words."""
 
     at: str
@@ -108,7 +108,7 @@ class Clock(TypedDict):
     words: str
 
 
-def clock_now(prop: Property, *, named: bool = True) -> Clock | None:
+def clock_now(prop: Property, *, named: bool = True) -> ClockView | None:
     """The clock at a property; None while the sandbox does not answer. `named`: with the city."""
     try:
         now = control().clock()

@@ -59,10 +59,10 @@ def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
 
 
 def _means(values: Any, width: int, height: int) -> npt.NDArray[np.float64]:
-    return _along_rows(_along_rows(values, height).T, width).T
+    return _mean_rows(_mean_rows(values, height).T, width).T
 
 
-def _along_rows(values: Any, count: int) -> npt.NDArray[np.float64]:
+def _mean_rows(values: Any, count: int) -> npt.NDArray[np.float64]:
     """Averages the rows of an array in `count` bands of equal height.
 
     A row that is in two bands counts in each by its share.

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Final
 
 from ridedash.face import BadLogo, Unusable, check_shape
-from ridedash.face.svg_reading import SVG, Node
+from ridedash.face.svg_reading import SVG, SvgNode
 
 
 def _words(text: str) -> frozenset[str]:
@@ -75,7 +75,7 @@ class _Styles:
 
     rules: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
 
-    def of(self, node: Node) -> dict[str, str]:
+    def of(self, node: SvgNode) -> dict[str, str]:
         """An element's presentation attributes: its own, those of rules, those in its `style`."""
         found = _harmless_looks(node.attributes.items())
         names = {"": {node.name}, ".": set(node.attributes.get("class", "").split())}
@@ -87,7 +87,7 @@ class _Styles:
         return found | _declared(node.attributes.get("style", ""))
 
 
-def clean_svg(root: Node) -> CleanSvg:
+def clean_svg(root: SvgNode) -> CleanSvg:
     """The cleaned file of this tree. Raises BadLogo."""
     box = _box(root)
     check_shape(box[2], box[3])
@@ -97,7 +97,7 @@ def clean_svg(root: Node) -> CleanSvg:
         raise BadLogo(Unusable.TOO_DETAILED)
     left_out: set[str] = set()
     children = [each for child in root.children for each in _cleaned(child, styles, left_out)]
-    whole = Node("svg", styles.of(root), children=children)
+    whole = SvgNode("svg", styles.of(root), children=children)
     drawn = _weight(whole)
     if not _draws(whole):
         raise BadLogo(Unusable.NOTHING_LEFT)
@@ -113,7 +113,7 @@ def clean_svg(root: Node) -> CleanSvg:
     return CleanSvg(_written(whole), width, height, tuple(sorted(left_out)))
 
 
-def _cleaned(node: Node, styles: _Styles, left_out: set[str]) -> Iterator[Node]:
+def _cleaned(node: SvgNode, styles: _Styles, left_out: set[str]) -> Iterator[SvgNode]:
     """The element with its allowed parts; for any other element nothing, or only its children."""
     if node.name == "#text":
         yield node
@@ -126,7 +126,7 @@ def _cleaned(node: Node, styles: _Styles, left_out: set[str]) -> Iterator[Node]:
         inside = [each for child in node.children for each in _cleaned(child, styles, left_out)]
         if node.name not in ("text", "tspan"):
             inside = [each for each in inside if each.name != "#text"]
-        yield Node(node.name, attributes, children=inside)
+        yield SvgNode(node.name, attributes, children=inside)
     elif node.name in OPENED:
         for child in node.children:
             yield from _cleaned(child, styles, left_out)
@@ -154,7 +154,7 @@ def _harmless(value: str) -> bool:
     return bool(VALUE.fullmatch(rest)) and FUNCTIONS.issuperset(called)
 
 
-def _style_texts(node: Node) -> Iterator[str]:
+def _style_texts(node: SvgNode) -> Iterator[str]:
     if node.name == "style":
         yield node.text
     for child in node.children:
@@ -177,7 +177,7 @@ def _declared(body: str) -> dict[str, str]:
     return _harmless_looks((name, value) for name, value in found if value)
 
 
-def _box(root: Node) -> tuple[float, float, float, float]:
+def _box(root: SvgNode) -> tuple[float, float, float, float]:
     """The view box: the file's own, or one made of its width and height."""
     numbers = re.split(r"[\s,]+", root.attributes.get("viewBox", "").strip())
     try:
@@ -196,24 +196,24 @@ def _length(text: str) -> float:
     return float(match[1]) if match else 0.0
 
 
-def _draws(node: Node) -> bool:
+def _draws(node: SvgNode) -> bool:
     """Whether anything is drawn outside of definitions."""
     if node.name in DRAWN:
         return True
     return node.name in ("svg", "g") and any(_draws(child) for child in node.children)
 
 
-def _weight(root: Node) -> int:
+def _weight(root: SvgNode) -> int:
     """How many elements a browser draws, where one element may use another many times.
 
     Raises BadLogo for an element that uses itself.
     """
-    by_id: dict[str, Node] = {}
+    by_id: dict[str, SvgNode] = {}
     _collect(root, by_id)
     known: dict[int, int] = {}
     under_way: set[int] = set()
 
-    def count(node: Node) -> int:
+    def count(node: SvgNode) -> int:
         if id(node) in known:
             return known[id(node)]
         if id(node) in under_way:
@@ -231,13 +231,13 @@ def _weight(root: Node) -> int:
         raise BadLogo(Unusable.TOO_DETAILED) from None
 
 
-def _collect(node: Node, by_id: dict[str, Node]) -> None:
+def _collect(node: SvgNode, by_id: dict[str, SvgNode]) -> None:
     by_id.setdefault(node.attributes.get("id", ""), node)
     for child in node.children:
         _collect(child, by_id)
 
 
-def _references(node: Node) -> Iterator[str]:
+def _references(node: SvgNode) -> Iterator[str]:
     for name, value in node.attributes.items():
         if name == "href":
             yield value[1:]
@@ -245,11 +245,11 @@ def _references(node: Node) -> Iterator[str]:
             yield from REFERENCE.findall(value)
 
 
-def _letters(node: Node) -> int:
+def _letters(node: SvgNode) -> int:
     return sum(map(len, node.attributes.values())) + sum(map(_letters, node.children))
 
 
-def _written(node: Node) -> str:
+def _written(node: SvgNode) -> str:
     if node.name == "#text":
         return escape(node.text)
     pairs = "".join(

@@ -21,16 +21,16 @@ XMLNS: Final = re.compile(r"xmlns(?:$|:)")
 
 
 @dataclass
-class Node:
+class SvgNode:
     """An element: its name in the SVG namespace ("" in any other), attributes, text, children."""
 
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
     text: str = ""
-    children: list["Node"] = field(default_factory=list)
+    children: list["SvgNode"] = field(default_factory=list)
 
 
-def read_svg(data: bytes) -> Node:
+def read_svg(data: bytes) -> SvgNode:
     """The tree of an SVG file. Raises BadLogo."""
     reader = _Reader()
     try:
@@ -46,8 +46,8 @@ def read_svg(data: bytes) -> Node:
 
 class _Reader:
     def __init__(self) -> None:
-        self.root: Node | None = None
-        self._open: list[Node] = []
+        self.root: SvgNode | None = None
+        self._open: list[SvgNode] = []
         self._spaces: list[dict[str, str]] = []  # namespaces by prefix, for each open element
         self._count = 0
         self.parser = expat.ParserCreate()
@@ -71,7 +71,7 @@ class _Reader:
         declared = {key: value for key, value in attributes.items() if XMLNS.match(key)}
         self._spaces.append(declared)
         prefix, _, own = name.rpartition(":")
-        node = Node(own if self._space(prefix) == SVG else "")
+        node = SvgNode(own if self._space(prefix) == SVG else "")
         for key, value in attributes.items():
             prefix, _, own = key.rpartition(":")
             if key not in declared and (not prefix or self._space(prefix) == XLINK):
@@ -96,7 +96,7 @@ class _Reader:
         if self._open[-1].name == "style":
             self._open[-1].text += text
         else:
-            self._open[-1].children.append(Node("#text", text=text))
+            self._open[-1].children.append(SvgNode("#text", text=text))
 
     def _doctype(self, _name: str, _system: str | None, _public: str | None, own: bool) -> None:
         """Accept a bare document type, which older programs write; refuse one with declarations."""

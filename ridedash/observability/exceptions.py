@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 OURS: Final = str(Path(__file__).parents[1]) + os.sep
-LONGEST_WORDS: Final = 200  # characters of an exception's text
+MOST_CHARACTERS: Final = 200  # characters of an exception's text
 FRAMES: Final = 12  # frames of one exception, at most
 # error types, by library, whose text describes servers, files and locks but never contains a row
 HARMLESS: Final = {
@@ -69,7 +69,7 @@ def _harmless_text(error: BaseException) -> str:
     if hasattr(error, "orig"):  # an SQLAlchemy error, whose text contains the statement
         return ""
     first = next(iter(str(error).splitlines()), "")
-    return _BEFORE_AT.sub("…@", first)[:LONGEST_WORDS]
+    return _BEFORE_AT.sub("…@", first)[:MOST_CHARACTERS]
 
 
 def _name(error: BaseException) -> str:
@@ -81,7 +81,7 @@ def _words(error: BaseException) -> str:
     if type(error).__module__.split(".")[0] not in ("builtins", "ridedash"):
         return _harmless_text(error)
     first = next(iter(str(error).splitlines()), "")
-    return _QUOTED.sub("'…'", first)[:LONGEST_WORDS]
+    return _QUOTED.sub("'…'", first)[:MOST_CHARACTERS]
 
 
 def _frames(error: BaseException) -> tuple[str, ...]:

@@ -131,7 +131,7 @@ def _alive(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return Heartbeat.beat_at >= now - ALIVE, Heartbeat.beat_at <= now + AHEAD
 
 
-class Counts(NamedTuple):
+class HealthCounts(NamedTuple):
     """Counts, and durations in seconds, at one instant; durations that don't apply are 0.0."""
 
     orders: dict[str, int]  # by state; the states of UNSETTLED only
@@ -144,7 +144,7 @@ class Counts(NamedTuple):
     service_silent_s: float  # how long, at most, a worker that is alive has had no answers
 
 
-def counts(s: Session, now: datetime) -> Counts:
+def counts(s: Session, now: datetime) -> HealthCounts:
     """Orders by state, rides that are followed and overdue, and workers, at `now`."""
     counted = s.execute(
         select(Order.state, func.count()).where(Order.state.in_(UNSETTLED)).group_by(Order.state)
@@ -158,7 +158,7 @@ def counts(s: Session, now: datetime) -> Counts:
         select(func.count(), func.min(Ride.next_poll_at)).where(Ride.next_poll_at <= now)
     ).one()
     alive = s.execute(select(Heartbeat.worker, Heartbeat.silent_since).where(*_alive(now))).all()
-    return Counts(
+    return HealthCounts(
         orders=orders,
         unknown_oldest_s=_age_s(unknown, now),
         followed=followed,

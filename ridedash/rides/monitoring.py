@@ -15,7 +15,7 @@ from typing import Final, Generic, TypeVar
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.observability.metrics import GaugeReading, Metrics
-from ridedash.rides.health import Counts, can_send, counts, heartbeat_age, is_alive
+from ridedash.rides.health import HealthCounts, can_send, counts, heartbeat_age, is_alive
 from ridedash.rides.runtime import Clock
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.kiosk_desk import KioskCounts, kiosk_counts
@@ -95,7 +95,7 @@ class Monitor:
                 checks["worker"] = is_alive(age)
         return checks
 
-    def _count(self) -> tuple[Counts, KioskCounts] | None:
+    def _count(self) -> tuple[HealthCounts, KioskCounts] | None:
         try:
             with self._db.read() as session:
                 now = self._clock()
@@ -104,7 +104,7 @@ class Monitor:
             return None  # the metrics of the processes are answered nevertheless
 
 
-def database_gauges(found: Counts | None) -> Iterator[GaugeReading]:
+def database_gauges(found: HealthCounts | None) -> Iterator[GaugeReading]:
     """The gauges that are read from the database; None: it did not answer."""
     yield _one("ridedash_database_up", "Whether the database answered", float(found is not None))
     if found is None:

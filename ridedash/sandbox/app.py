@@ -8,8 +8,8 @@ from werkzeug.exceptions import HTTPException
 from ridedash import wire
 from ridedash.sandbox.api import control, operations
 from ridedash.sandbox.oauth import server as oauth
-from ridedash.sandbox.request_parsing import Refusal
-from ridedash.sandbox.services import Services
+from ridedash.sandbox.request_parsing import RequestRefusal
+from ridedash.sandbox.services import SandboxServices
 from ridedash.sandbox.settings import SandboxSettings
 from ridedash.sandbox.tiles import photon
 from ridedash.sandbox.tiles import server as tiles
@@ -27,12 +27,12 @@ def create_sandbox(settings: SandboxSettings) -> Flask:
     """
     app = Flask(__name__, static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
-    app.extensions["sandbox"] = Services(settings)
+    app.extensions["sandbox"] = SandboxServices(settings)
     for blueprint in (operations.bp, oauth.bp, tiles.bp, photon.bp):
         app.register_blueprint(blueprint)
     if settings.control:
         app.register_blueprint(control.bp)
-    app.register_error_handler(Refusal, operations.refused)
+    app.register_error_handler(RequestRefusal, operations.refused)
     app.register_error_handler(HTTPException, _http_failure)
     app.register_error_handler(Exception, _failure)
     return app
@@ -45,10 +45,10 @@ def _http_failure(error: HTTPException) -> Response:
         "code": error.name.upper().replace(" ", "_"),
         "message": error.name,
     }
-    return operations.refused(Refusal(error.code or 500, body))
+    return operations.refused(RequestRefusal(error.code or 500, body))
 
 
 def _failure(error: Exception) -> Response:
     """Log an error of the sandbox itself, and answer without its details."""
     log.error("a request failed", exc_info=error)
-    return operations.refused(Refusal(500, {"message": "Internal server error"}))
+    return operations.refused(RequestRefusal(500, {"message": "Internal server error"}))

@@ -18,7 +18,7 @@ BAD_REQUEST: Final = "BAD_REQUEST"
 MERCHANT_TXN_ID: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
-class Refusal(Exception):
+class RequestRefusal(Exception):
     """Ends the request with an HTTP status and `body` as JSON."""
 
     def __init__(
@@ -30,9 +30,9 @@ class Refusal(Exception):
         self.headers = dict(headers or {})
 
 
-def bad_request(message: str, status: int = 400) -> Refusal:
+def bad_request(message: str, status: int = 400) -> RequestRefusal:
     """A Refusal for a malformed request."""
-    return Refusal(status, {"status": wire.FAILURE, "code": BAD_REQUEST, "message": message})
+    return RequestRefusal(status, {"status": wire.FAILURE, "code": BAD_REQUEST, "message": message})
 
 
 def json_body(request: Request, *, typed: bool = False) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ridedash.sandbox.trips.fleet import Fleet
 from ridedash.sandbox.trips.ledger import Ledger
 
 
-class Services:
+class SandboxServices:
     """The services of one running sandbox.
 
     They hold caches only; all state is in the database.
@@ -57,7 +57,7 @@ def _chosen_seed(connection: sqlite3.Connection) -> int | None:
     return None if row is None else int(row["seed"])
 
 
-def services() -> Services:
+def services() -> SandboxServices:
     """The services of the application that handles the current request."""
-    found: Services = current_app.extensions["sandbox"]
+    found: SandboxServices = current_app.extensions["sandbox"]
     return found

@@ -21,7 +21,7 @@ from ridedash.service.errors import (
 )
 from ridedash.service.throttle.traffic import Priority, Result, Traffic
 from ridedash.service.transport.http import Answer, Http, Request, safe_address
-from ridedash.service.transport.marks import Call, Marks, exchange_of
+from ridedash.service.transport.marks import MarkedCall, Marks, exchange_of
 from ridedash.service.types.bookings import (
     DOCUMENT_OPTIONS,
     CreateAnswer,
@@ -312,7 +312,7 @@ class RideClient:
             seconds = time.perf_counter() - started
             hooks.call(path, outcome, seconds)
             if marks is not None:
-                call = Call(path, outcome, priority.name.lower(), started, seconds)
+                call = MarkedCall(path, outcome, priority.name.lower(), started, seconds)
                 hooks.exchange(exchange_of(request, marks, call, ended))
         return answer
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from ridedash.service.errors import Refused, Unreadable
-from ridedash.service.parsing.fields import row, text, whole
+from ridedash.service.parsing.fields import integer, row, text
 from ridedash.service.responses import bad_status
 from ridedash.service.transport.http import Answer, Http, Request, safe_address
 
@@ -128,7 +128,7 @@ def _read(answer: Answer) -> Tokens:
     kind = (text(got.get("token_type")) or "bearer").lower()
     if unread is not None or access is None or kind != "bearer":
         raise Unreadable(answer.status, "no bearer token in it", answer.evidence)
-    lifetime = whole(got.get("expires_in"))
+    lifetime = integer(got.get("expires_in"))
     return Tokens(
         access, _token(got.get("refresh_token")), lifetime if lifetime and lifetime > 0 else None
     )

@@ -34,7 +34,7 @@ from ridedash.store.orders import places_of
 from ridedash.store.search import guests_like, spellings
 
 
-class Outcome(StrEnum):
+class RideOutcome(StrEnum):
     """The outcome of an order. Each order has exactly one."""
 
     PLANNED = "planned"
@@ -47,23 +47,23 @@ class Outcome(StrEnum):
 
 
 _BY_END: Final = {
-    wire.COMPLETED: Outcome.COMPLETED,
-    wire.BOOKING_CANCELLED: Outcome.CANCELLED,
-    wire.ALLOTMENT_FAILED: Outcome.NO_DRIVER,
+    wire.COMPLETED: RideOutcome.COMPLETED,
+    wire.BOOKING_CANCELLED: RideOutcome.CANCELLED,
+    wire.ALLOTMENT_FAILED: RideOutcome.NO_DRIVER,
 }
 
 
 _BY_STATE: Final = {  # outcomes of orders without an ended ride; every other state is live
-    OrderState.SCHEDULED: Outcome.PLANNED,
-    OrderState.UNKNOWN: Outcome.UNKNOWN,
-    OrderState.FAILED: Outcome.NO_DRIVER,
-    OrderState.REJECTED: Outcome.NOT_BOOKED,
-    OrderState.NOT_SENT: Outcome.NOT_BOOKED,
-    OrderState.CLOSED_NOT_BOOKED: Outcome.NOT_BOOKED,
+    OrderState.SCHEDULED: RideOutcome.PLANNED,
+    OrderState.UNKNOWN: RideOutcome.UNKNOWN,
+    OrderState.FAILED: RideOutcome.NO_DRIVER,
+    OrderState.REJECTED: RideOutcome.NOT_BOOKED,
+    OrderState.NOT_SENT: RideOutcome.NOT_BOOKED,
+    OrderState.CLOSED_NOT_BOOKED: RideOutcome.NOT_BOOKED,
 }
 
 
-OUTCOMES: Final = tuple(Outcome)
+OUTCOMES: Final = tuple(RideOutcome)
 
 
 LIVE_STATES: Final = tuple(state for state in OrderState if state not in _BY_STATE)
@@ -75,7 +75,7 @@ class RideFilter:
 
     since: datetime
     until: datetime  # not included
-    outcome: Outcome | None = None
+    outcome: RideOutcome | None = None
     guest: str = ""  # words of a name, or a phone number
     room: str = ""
     staff_id: int | None = None
@@ -155,9 +155,9 @@ class Evidence:
     facts: dict[str, Any]
 
 
-def outcome_of(state: str, ended_as: str | None) -> Outcome:
+def outcome_of(state: str, ended_as: str | None) -> RideOutcome:
     """The outcome of an order with this state, and with this last status of its ride."""
-    return _BY_END.get(ended_as or "") or _BY_STATE.get(OrderState(state), Outcome.LIVE)
+    return _BY_END.get(ended_as or "") or _BY_STATE.get(OrderState(state), RideOutcome.LIVE)
 
 
 def page(
@@ -392,12 +392,12 @@ def _fits(property_id: int, filters: RideFilter) -> list[ColumnElement[bool]]:
     return found + [column == value for column, value in equal if value is not None]
 
 
-def has_outcome(outcome: Outcome) -> ColumnElement[bool]:
+def has_outcome(outcome: RideOutcome) -> ColumnElement[bool]:
     """The outcome of an order as an SQL condition, equivalent to `outcome_of`."""
     ends = [end for end, found in _BY_END.items() if found is outcome]
     states = (
         LIVE_STATES
-        if outcome is Outcome.LIVE
+        if outcome is RideOutcome.LIVE
         else [s for s, found in _BY_STATE.items() if found is outcome]
     )
     by_state = and_(
@@ -411,12 +411,12 @@ def has_outcome(outcome: Outcome) -> ColumnElement[bool]:
 def outcome_number() -> ColumnElement[int]:
     """The outcome of an order in SQL, as its position in OUTCOMES, equivalent to `outcome_of`."""
 
-    def number(outcome: Outcome) -> ColumnElement[int]:
+    def number(outcome: RideOutcome) -> ColumnElement[int]:
         return literal_column(str(OUTCOMES.index(outcome)), Integer)
 
     by_state = [(Order.state == state, number(found)) for state, found in _BY_STATE.items()]
     by_end = [(Order.ended_as == end, number(found)) for end, found in _BY_END.items()]
-    return case(*by_end, else_=case(*by_state, else_=number(Outcome.LIVE)))
+    return case(*by_end, else_=case(*by_state, else_=number(RideOutcome.LIVE)))
 
 
 _INDEX_ALONE: Final = (

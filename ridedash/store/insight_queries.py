@@ -45,7 +45,7 @@ CENTRE: Final = "centre"
 # the number of pairs (outcome, whether the price is in the usual currency)
 KINDS: Final = 2 * len(OUTCOMES)
 WITH_DRIVER: Final = (wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS)
-IDS: Final = 2**28  # packs two ids into one integer: greater than any id of a cost centre
+ID_FACTOR: Final = 2**28  # packs two ids into one integer: greater than any id of a cost centre
 
 
 class Grouped(NamedTuple):
@@ -140,7 +140,7 @@ def _by_dimension() -> Grouped:
         cast(func.coalesce(column, 0), BigInteger)
         for column in (Order.staff_id, Order.cost_centre_id)
     )
-    fine = _grouped(staff * IDS + centre, Order.category)
+    fine = _grouped(staff * ID_FACTOR + centre, Order.category)
     usual = fine.usual.cte("groups")
     others = fine.others.cte("other_groups")
 
@@ -152,8 +152,8 @@ def _by_dimension() -> Grouped:
         parts = []
         for what, column in (
             (CATEGORY, source.c.category),
-            (STAFF, number // IDS),
-            (CENTRE, number % IDS),
+            (STAFF, number // ID_FACTOR),
+            (CENTRE, number % ID_FACTOR),
         ):
             key = cast(column, String)
             sums = [func.sum(source.c[name]).label(name) for name in columns]
@@ -170,7 +170,7 @@ def _by_dimension() -> Grouped:
     )
 
 
-def _with_place(grouped: Grouped, *conditions: ColumnElement[bool]) -> Grouped:
+def _with_offers(grouped: Grouped, *conditions: ColumnElement[bool]) -> Grouped:
     """The same sums over rides joined with their offers, with these conditions."""
     join = Offer, Offer.id == Order.offer_id
     return grouped._replace(
@@ -192,7 +192,7 @@ _ONCE_UNKNOWN: Final = and_(
     TimelineEvent.name == literal_column("'UNKNOWN'"),
 )
 GROUPS: Final = _by_dimension()
-DESTINATIONS: Final = _with_place(
+DESTINATIONS: Final = _with_offers(
     _grouped(cast(Offer.drop_lat.is_not(None), Integer), Offer.drop_name),
     Order.id.not_in(select(Action.order_id).where(_DROP_CHANGED)),
 )

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.store import insight_queries as queries
-from ridedash.store.history import OUTCOMES, Outcome, by_index, outcome_of
+from ridedash.store.history import OUTCOMES, RideOutcome, by_index, outcome_of
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.models.people import Staff
 
@@ -73,11 +73,11 @@ class Figures:
 
 COUNTS: Final = tuple(each.name for each in fields(Figures) if each.name not in ("sums", "fees"))
 COUNTED: Final = {  # outcomes that have a figure of their own
-    Outcome.COMPLETED: "completed",
-    Outcome.CANCELLED: "cancelled",
-    Outcome.NO_DRIVER: "no_driver",
-    Outcome.NOT_BOOKED: "not_booked",
-    Outcome.UNKNOWN: "unknown",
+    RideOutcome.COMPLETED: "completed",
+    RideOutcome.CANCELLED: "cancelled",
+    RideOutcome.NO_DRIVER: "no_driver",
+    RideOutcome.NOT_BOOKED: "not_booked",
+    RideOutcome.UNKNOWN: "unknown",
 }
 SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
 EPOCH: Final = date(1970, 1, 1).toordinal()
@@ -352,7 +352,7 @@ def _add_unknown(
     """Add orders whose outcome was unknown for a time and is known now."""
     rows = {row.id: row for row in s.execute(queries.WAS_UNKNOWN, _values(prop, span))}
     for row in rows.values():
-        if outcome_of(row.state, row.ended_as) is not Outcome.UNKNOWN:
+        if outcome_of(row.state, row.ended_as) is not RideOutcome.UNKNOWN:
             found.clear(_keys(row, changed))
 
 
@@ -368,7 +368,7 @@ def _place(name: str | None, known: Any) -> Destination:
 def _of_one(row: Any) -> Figures:
     """The figures of one ride."""
     outcome = outcome_of(row.state, row.ended_as)
-    priced = outcome is Outcome.COMPLETED and row.total_minor is not None
+    priced = outcome is RideOutcome.COMPLETED and row.total_minor is not None
     figures = Figures(
         rides=1,
         priced=priced,
@@ -419,7 +419,7 @@ def _read_groups(
         figures.guest_s += guest_s
         if outcome in COUNTED:
             setattr(figures, COUNTED[outcome], getattr(figures, COUNTED[outcome]) + rides)
-        if outcome is Outcome.COMPLETED and priced:
+        if outcome is RideOutcome.COMPLETED and priced:
             figures.priced += priced
             if kind % 2:
                 figures.sums[prop.currency] = figures.sums.get(prop.currency, 0) + amount

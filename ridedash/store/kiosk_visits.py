@@ -43,7 +43,7 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class End:
+class VisitEnd:
     """How a visit ended, as its page reports it.
 
     An unknown `how` counts as "left"; an unknown screen or aid is ignored.
@@ -120,7 +120,7 @@ def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
     return True
 
 
-def end(s: Session, visit: Visit, report: End, now: datetime) -> None:
+def end(s: Session, visit: Visit, report: VisitEnd, now: datetime) -> None:
     """Record how a visit ended; only the first report counts."""
     row = touch(s, visit, now, report.screen)
     if row is None or row.ended_at is not None:

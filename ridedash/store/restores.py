@@ -68,7 +68,7 @@ def last_known_moment(s: Session) -> datetime | None:
     return at or s.scalar(select(func.max(Heartbeat.beat_at)))
 
 
-class Known(NamedTuple):
+class KnownOrder(NamedTuple):
     """The values of an order with which a journal is compared."""
 
     id: int
@@ -77,11 +77,11 @@ class Known(NamedTuple):
     state: OrderState
 
 
-def known_orders(s: Session, references: Collection[str]) -> list[Known]:
+def known_orders(s: Session, references: Collection[str]) -> list[KnownOrder]:
     """The orders that have one of these partner references; give at most AT_ONCE references."""
     query = select(Order.id, Order.mtx, Order.attempt, Order.state)
     rows = s.execute(query.where(Order.mtx.in_(list(references)))).all()
-    return [Known(row.id, row.mtx, row.attempt, OrderState(row.state)) for row in rows]
+    return [KnownOrder(row.id, row.mtx, row.attempt, OrderState(row.state)) for row in rows]
 
 
 def listed(s: Session, references: Collection[str]) -> dict[str, bool]:

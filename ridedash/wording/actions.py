@@ -239,7 +239,7 @@ def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -
 
 
 # staff of the property are called by their names; all other actors by their kind
-KINDS: Final[Mapping[ActorKind, Text]] = {
+ACTOR_WORDS: Final[Mapping[ActorKind, Text]] = {
     ActorKind.STAFF: _("Somebody else"),
     ActorKind.GUEST: _("The guest"),
     ActorKind.KIOSK: _("Kiosk"),
@@ -257,7 +257,7 @@ def actor_words(written: str | None, people: Mapping[int, str]) -> str:
     actor = actor_of(written)
     if actor is None:
         return written or ""
-    return people.get(actor.staff_id or 0) or str(KINDS[actor.kind])
+    return people.get(actor.staff_id or 0) or str(ACTOR_WORDS[actor.kind])
 
 
 def placed_words(at: str, by: str, started_by: str | None) -> str:

@@ -87,7 +87,7 @@ def not_started_words(code: str | None, price: str, ceiling: str) -> str:
 
 
 # attention items whose detail is a code for reason_words()
-PLANNED: Final = frozenset({"not_ordered_yet", "not_started", "plan_failed"})
+CODED: Final = frozenset({"not_ordered_yet", "not_started", "plan_failed"})
 _KIOSK_LIMITS: Final[dict[str, Text]] = {
     "hourly": _("It takes 30 orders an hour."),
     "live": _("Three of its rides have no guest aboard yet."),
@@ -178,7 +178,7 @@ _ITEMS: Final[dict[str, tuple[Text, Text | tuple[Text, Text]]]] = {
 def attention_words(name: str, detail: str | None) -> tuple[str, str]:
     """The title of an attention item and the line below; an unknown name gets general words."""
     title, line = _ITEMS.get(name, (_("Somebody should look at this ride"), _("[{detail}]")))
-    if name in PLANNED:
+    if name in CODED:
         detail = reason_words(detail)
     elif name == "contradiction" and detail in _NO_BOOKING:
         detail = None

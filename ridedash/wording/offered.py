@@ -39,7 +39,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True)
-class Figures:
+class CatalogueShares:
     """Shares of a catalogue, from 0 to 1.
 
     `guests` and `staff`: of their texts, how many are translated. `critical`: of the
@@ -70,13 +70,13 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Offered:
+class OfferedLanguages:
     """The shares of each language that has a compiled catalogue, in the order of LANGUAGES.
 
     `critical`: the English texts about money, safety and a second booking.
     """
 
-    figures: Mapping[str, Figures]
+    figures: Mapping[str, CatalogueShares]
     critical: tuple[str, ...] = ()
 
     @property
@@ -105,7 +105,7 @@ class Offered:
         return {code: critical for code in codes if self.level(code) is Level.MACHINE}
 
 
-def read(folders: Iterable[str | Path], texts: Path) -> Offered:
+def read(folders: Iterable[str | Path], texts: Path) -> OfferedLanguages:
     """The shares of the compiled catalogues; a language's first one in these folders is used.
 
     A language whose catalogue can't be read, or has no shares, is not offered. `texts` is the
@@ -117,7 +117,7 @@ def read(folders: Iterable[str | Path], texts: Path) -> Offered:
         path = next(filter(None, paths), None)
         if path:
             found[language.code] = _figures(path)
-    return Offered(found, _critical(texts / "critical.txt"))
+    return OfferedLanguages(found, _critical(texts / "critical.txt"))
 
 
 def _critical(path: Path) -> tuple[str, ...]:
@@ -128,31 +128,31 @@ def _critical(path: Path) -> tuple[str, ...]:
         return ()
 
 
-def _figures(path: str) -> Figures:
+def _figures(path: str) -> CatalogueShares:
     """The shares of a compiled catalogue, cached until the file changes."""
     try:
         return _read_figures(path, Path(path).stat().st_mtime_ns)
     except OSError as error:
         log.error("a catalogue can't be read, and is not offered: %s", error)
-        return Figures()
+        return CatalogueShares()
 
 
 @cache
-def _read_figures(path: str, _written_ns: int) -> Figures:
+def _read_figures(path: str, _written_ns: int) -> CatalogueShares:
     try:
         with Path(path).open("rb") as file:
             header = gettext.GNUTranslations(file).info().get(FIGURES.lower(), "")
     except (OSError, ValueError, EOFError, LookupError, SyntaxError, struct.error) as error:
         log.error("a catalogue can't be read, and is not offered: %s", error)
-        return Figures()
+        return CatalogueShares()
     return figures_of(header)
 
 
-def figures_of(header: str) -> Figures:
+def figures_of(header: str) -> CatalogueShares:
     """The shares in a header X-Figures; a share of no texts (0/0) is 0.
 
     >>> figures_of("guests=520/520 staff=1/2 critical=0/0 reviewed=0/520").staff
     Fraction(1, 2)
     """
     found = _FIGURE.findall(header)
-    return Figures(**{name: Fraction(int(n), int(of) or 1) for name, n, of in found})
+    return CatalogueShares(**{name: Fraction(int(n), int(of) or 1) for name, n, of in found})

@@ -104,7 +104,7 @@ _ROWS: Final = (
 SENTENCES: Final[dict[str, Sentence]] = {row.name: row for row in _ROWS}
 
 
-class Fault(StrEnum):
+class SentenceFault(StrEnum):
     """Why a sentence can't be used."""
 
     LONG = "long"
@@ -116,7 +116,7 @@ class Fault(StrEnum):
 class Wrong(NamedTuple):
     """A fault; `what` is the slot or sign that is wrong, "" for a text that is too long."""
 
-    fault: Fault
+    fault: SentenceFault
     what: str = ""
 
 
@@ -137,16 +137,16 @@ def wrong_with(sentence: Sentence, text: str) -> Wrong | None:
     Wrong(fault=<Fault.MISSING: 'missing'>, what='{pickup}')
     """
     if len(text) > sentence.longest:
-        return Wrong(Fault.LONG)
+        return Wrong(SentenceFault.LONG)
     used = _SLOT.findall(text)
     for name in used:
         if name not in sentence.slots:
-            return Wrong(Fault.UNKNOWN, f"{{{name}}}")
+            return Wrong(SentenceFault.UNKNOWN, f"{{{name}}}")
     for name in sentence.slots:
         if name not in used:
-            return Wrong(Fault.MISSING, f"{{{name}}}")
+            return Wrong(SentenceFault.MISSING, f"{{{name}}}")
     sign = _SIGN.search(_SLOT.sub("", text))
-    return Wrong(Fault.SIGN, sign[0]) if sign else None
+    return Wrong(SentenceFault.SIGN, sign[0]) if sign else None
 
 
 def texts_of(written: Iterable[Written]) -> dict[str, dict[str, str]]:

@@ -15,11 +15,11 @@ MOST_BYTES: Final = 100_000
 HEADER: Final = "# A property's own words for its guests. Empty: the words of ridedash."
 
 
-class Unreadable(ValueError):
+class NotPoFile(ValueError):
     """The file is not a .po file for this language."""
 
 
-class Line(NamedTuple):
+class FileSentence(NamedTuple):
     """A sentence in a file: its words, and the English text that they replace."""
 
     text: str
@@ -42,25 +42,25 @@ def english_of(sentence: Sentence) -> str:
     return sentence.english or f"({sentence.about})"
 
 
-def lines_of(content: bytes, code: str) -> dict[str, Line]:
+def lines_of(content: bytes, code: str) -> dict[str, FileSentence]:
     """The sentences of a file by their names, fuzzy ones left out. Raises Unreadable.
 
     Unknown names are kept, so that the caller can report them.
     """
     if len(content) > MOST_BYTES:
-        raise Unreadable
+        raise NotPoFile
     try:
         catalogue = read_po(io.BytesIO(content), abort_invalid=True)
     except (PoFileError, UnknownLocaleError, ValueError, LookupError, TypeError) as error:
-        raise Unreadable from error
+        raise NotPoFile from error
     if str(catalogue.locale) != code:
-        raise Unreadable
+        raise NotPoFile
     return {str(each.context): _line(each) for each in catalogue if each.context and not each.fuzzy}
 
 
-def _line(message: Message) -> Line:
+def _line(message: Message) -> FileSentence:
     """A message as a Line; a long text is cut one character above the limit, so it is refused."""
     english, text = (each if isinstance(each, str) else "" for each in (message.id, message.string))
     sentence = SENTENCES.get(str(message.context))
     ours = "" if sentence is not None and not sentence.text else one_line(english, 300)
-    return Line(one_line(text, LONGEST + 1), ours)
+    return FileSentence(one_line(text, LONGEST + 1), ours)

@@ -199,7 +199,7 @@ def _known(code: str) -> str:
 
 
 @dataclass(frozen=True)
-class Reading:
+class LanguageTexts:
     """The translations of a language, and whether it is written from right to left.
 
     `own` has a property's own words by English text; `unread` the critical texts whose translation
@@ -213,27 +213,27 @@ class Reading:
     unread: Collection[str] = ()
 
 
-def _reading() -> Reading:
+def _reading() -> LanguageTexts:
     """The translations for this request, looked up once. English outside a request."""
     try:
-        found: Reading = g.reading
+        found: LanguageTexts = g.reading
     except AttributeError:
         found = g.reading = _look_up()
     except RuntimeError:  # outside a request
-        found = Reading(_ENGLISH, right_to_left=False)
+        found = LanguageTexts(_ENGLISH, right_to_left=False)
     return found
 
 
-def _look_up() -> Reading:
+def _look_up() -> LanguageTexts:
     locale = flask_babel.get_locale()
     right_to_left = locale is not None and locale.text_direction == "rtl"
     own = g.get("own_words", {}).get(str(locale), {})
     unread = g.get("unread", {}).get(str(locale), ())
     try:
-        return Reading(flask_babel.get_translations(), right_to_left, own, unread)
+        return LanguageTexts(flask_babel.get_translations(), right_to_left, own, unread)
     except (OSError, ValueError, EOFError, LookupError, SyntaxError, struct.error) as error:
         _log_once(str(locale), str(error))
-        return Reading(_ENGLISH, right_to_left=False)
+        return LanguageTexts(_ENGLISH, right_to_left=False)
 
 
 @lru_cache(maxsize=64)
@@ -241,7 +241,7 @@ def _log_once(locale: str, error: str) -> None:
     log.error("the catalogue of %s can't be read, English is shown: %s", locale, error)
 
 
-class Fact(str):
+class LocalisedFact(str):
     """A fact in the notation of the reader's language, and of English: "15 ₹", "₹15".
 
     `english` is for the English version of a sentence.
@@ -249,7 +249,7 @@ class Fact(str):
 
     english: str
 
-    def __new__(cls, shown: str, english: str = "") -> "Fact":
+    def __new__(cls, shown: str, english: str = "") -> "LocalisedFact":
         """Without `english`, `shown` is used. `copy` passes `shown` only, then sets `english`."""
         made = super().__new__(cls, shown)
         made.english = english or shown
@@ -335,7 +335,9 @@ def isolated(facts: Mapping[str, object]) -> Mapping[str, object]:
     """
     right_to_left = _reading().right_to_left
     return {
-        name: _isolate(fact, right_to_left) if type(fact) is str or isinstance(fact, Fact) else fact
+        name: _isolate(fact, right_to_left)
+        if type(fact) is str or isinstance(fact, LocalisedFact)
+        else fact
         for name, fact in facts.items()
     }
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from ridedash.inputs import calendar_day, time_of_day
 from ridedash.rides.orders.schedule_times import LocalTime, NoSuchTime, local_time
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
-from ridedash.rides.orders.typed_time import NotATime, Why, read_time
+from ridedash.rides.orders.typed_time import NotATime, TimeRefusal, read_time
 from ridedash.wording.say import gettext as _
 from ridedash.wording.say import isolated, lazy
 from ridedash.wording.time_words import examples
@@ -29,7 +29,7 @@ def why_not(
         )
     clock = _clock(error.at, now, tz) if error.at else ""
     facts = {**examples(words), "said": error.part, "clock": clock}
-    if error.why is Why.SPAN_OR_CLOCK:
+    if error.why is TimeRefusal.SPAN_OR_CLOCK:
         facts["span"] = _("in %(h)d h", h=int(error.part))
     return str(_MESSAGES[error.why]) % isolated(facts)
 
@@ -43,26 +43,30 @@ def _clock(at: datetime, now: datetime, tz: ZoneInfo) -> str:
 
 
 _MESSAGES: Final = {
-    Why.EMPTY: lazy("At what time? Type one, such as 6:15 or %(tomorrow)s."),
-    Why.UNKNOWN: lazy(
+    TimeRefusal.EMPTY: lazy("At what time? Type one, such as 6:15 or %(tomorrow)s."),
+    TimeRefusal.UNKNOWN: lazy(
         "“%(said)s” is not understood. Type a time such as 6:15, %(tomorrow)s, %(friday)s or "
         "%(ahead)s."
     ),
-    Why.TWO_THINGS: lazy("“%(said)s” may be two things. Write the word in full, or type figures."),
-    Why.NO_CLOCK: lazy("At what time that day? Add one, such as %(tomorrow)s."),
-    Why.NO_HOUR: lazy("%(said)s is no time of the day. Hours go from 0 to 23."),
-    Why.NO_DAY: lazy("There is no such day: %(said)s."),
-    Why.NOT_THAT_DAY: lazy("That date is another day of the week. Type one of the two."),
-    Why.DAY_OR_MONTH: lazy(
+    TimeRefusal.TWO_THINGS: lazy(
+        "“%(said)s” may be two things. Write the word in full, or type figures."
+    ),
+    TimeRefusal.NO_CLOCK: lazy("At what time that day? Add one, such as %(tomorrow)s."),
+    TimeRefusal.NO_HOUR: lazy("%(said)s is no time of the day. Hours go from 0 to 23."),
+    TimeRefusal.NO_DAY: lazy("There is no such day: %(said)s."),
+    TimeRefusal.NOT_THAT_DAY: lazy("That date is another day of the week. Type one of the two."),
+    TimeRefusal.DAY_OR_MONTH: lazy(
         "%(said)s may be two days. Type the month as a word, such as %(dated)s."
     ),
-    Why.SPAN_OR_CLOCK: lazy("Type “%(span)s”, or %(said)s:00."),
-    Why.MIDNIGHT: lazy("Midnight of which day? Type 23:59, or 00:00 with the day it begins."),
-    Why.NIGHT: lazy(
+    TimeRefusal.SPAN_OR_CLOCK: lazy("Type “%(span)s”, or %(said)s:00."),
+    TimeRefusal.MIDNIGHT: lazy(
+        "Midnight of which day? Type 23:59, or 00:00 with the day it begins."
+    ),
+    TimeRefusal.NIGHT: lazy(
         "Which night is meant? Type the time of 24 hours and its own day, such as %(night)s."
     ),
-    Why.TWICE: lazy("Clocks go back then. Type the time itself, such as 3:30."),
-    Why.PAST: lazy("That time is over: %(clock)s."),
+    TimeRefusal.TWICE: lazy("Clocks go back then. Type the time itself, such as 3:30."),
+    TimeRefusal.PAST: lazy("That time is over: %(clock)s."),
 }
 
 

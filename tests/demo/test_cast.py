@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ridedash.demo.cast import CAST
 from ridedash.demo.stories import STORIES
-from ridedash.demo.stories.model import Reached, Surface
+from ridedash.demo.stories.model import Reached, StageScreen
 from ridedash.sandbox.city.city import cities
 from ridedash.wire import COMPLETED
 from ridedash.wording.languages import LANGUAGES
@@ -29,7 +29,7 @@ def test_the_phone_of_the_stage_has_what_a_story_points_at() -> None:
     templates = Path(__file__).parents[2] / "templates" / "guest"
     words = "".join(path.read_text() for path in templates.glob("*.html"))
     steps = [step for story in STORIES.values() for step in story.steps if step.point]
-    on_phone = [step.point for step in steps if step.show is Surface.PHONE]
+    on_phone = [step.point for step in steps if step.show is StageScreen.PHONE]
     assert on_phone
     for point in on_phone:
         named = re.fullmatch(r"\[(data-(?:slot|show))='(.+)'\]", point)
@@ -39,7 +39,9 @@ def test_the_phone_of_the_stage_has_what_a_story_points_at() -> None:
 
 def test_the_start_code_is_pointed_at_where_the_guest_reads_it() -> None:
     steps = [step for step in STORIES["receipt"].steps if "start code" in step.say]
-    assert [(step.show, step.point) for step in steps] == [(Surface.PHONE, "[data-show='code']")]
+    assert [(step.show, step.point) for step in steps] == [
+        (StageScreen.PHONE, "[data-show='code']")
+    ]
 
 
 def test_no_story_speaks_of_a_ride_under_way_once_it_waits_for_its_end() -> None:

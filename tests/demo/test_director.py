@@ -17,7 +17,7 @@ from ridedash.demo.stories import runs
 from ridedash.demo.words import FAULTS, SCENARIOS
 from ridedash.geo import LatLng
 from ridedash.rides.orders.restore import catch_up
-from ridedash.rides.orders.sent_journal import Sent, SentJournal
+from ridedash.rides.orders.sent_journal import SentEntry, SentJournal
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.sandbox.trips.planner import SCENARIOS as OF_SANDBOX
 from ridedash.service.transport.http import Http
@@ -166,7 +166,7 @@ def test_after_a_reset_the_journals_miss_no_order(stage: Stage, tmp_path: Path) 
         order, name = s.get_one(Order, order_id), restores.identity(s)
     journal = SentJournal(tmp_path, 0)
     journal.sent(
-        Sent(
+        SentEntry(
             order.mtx, 1, stage.desk.now, name, order.property_id, order.account_id, order.category
         )
     )

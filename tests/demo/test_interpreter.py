@@ -13,9 +13,9 @@ from ridedash.demo.sandbox_control import SandboxControl
 from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.here import NotYet, place_named
 from ridedash.demo.stories.interpreter import Moment, _look, _outage_metrics, advance, runs
-from ridedash.demo.stories.model import AllReached, Answering, Count, Counted, Fresh, Step
-from ridedash.demo.stories.runs import RESUMED, Phase, Run
-from ridedash.demo.stories.seen import Line, all_shown, lines
+from ridedash.demo.stories.model import AllReached, Answering, Count, CountCheck, Fresh, StoryStep
+from ridedash.demo.stories.runs import RESUMED, RunPhase, StoryRun
+from ridedash.demo.stories.seen import CheckedLine, all_shown, lines
 from ridedash.geo import LatLng
 from ridedash.places import Place, PlacesUnavailableError
 from ridedash.service.transport.http import Http
@@ -103,9 +103,9 @@ def test_a_poll_between_two_reads_leads_no_ride_past_a_phase(
     with desk.app.test_request_context():
         login_user(SignedIn(desk.ids["desk"], home, "Desk", "manager", None, None))
         begun = runs().begin("down", 1, home, desk.now)
-        run = runs().update(begun, Phase.WAITING, desk.now, orders=rides)
+        run = runs().update(begun, RunPhase.WAITING, desk.now, orders=rides)
         assert run is not None
-        wanted = Step("", until=AllReached("CALL_DRIVER", tuple(rides)))
+        wanted = StoryStep("", until=AllReached("CALL_DRIVER", tuple(rides)))
         _look(Moment(run, STORIES["down"]), wanted, 0)
     assert led == [of_second]
     time.stop()
@@ -161,16 +161,16 @@ def test_how_long_rides_were_silent_is_not_counted_while_nobody_looked(stage: St
     for resumed in ({}, {RESUMED: ends - 1}, {RESUMED: ends + 65}):
         kept = {"outage_ends": ends} | resumed
         home, now = desk.ids["desk.property"], desk.now
-        run = Run("run", "down", 1, home, now, 0, Phase.WAITING, now, values=kept)
+        run = StoryRun("run", "down", 1, home, now, 0, RunPhase.WAITING, now, values=kept)
         with desk.app.test_request_context():
-            counted = _outage_metrics(run, Step("", until=Answering(True)))
+            counted = _outage_metrics(run, StoryStep("", until=Answering(True)))
             run = replace(run, values=kept | counted)
             found.append(lines(run, (Fresh(45),), []))
-    late = [Line("Every ride was fresh 70 s after the outage, 45 s at most", False)]
+    late = [CheckedLine("Every ride was fresh 70 s after the outage, 45 s at most", False)]
     assert found == [
         late,
         late,
-        [Line("Every ride is fresh. Nobody watched the outage end.", True)],
+        [CheckedLine("Every ride is fresh. Nobody watched the outage end.", True)],
     ]
 
 
@@ -185,21 +185,21 @@ def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> 
         for _ in range(LATE_TRIES):
             tokens.add(run.token(guest))
             late = desk.order("NOT_SENT", code="EXPIRED")
-            booked = runs().update(run, Phase.WAITING, desk.now, orders={guest: late})
+            booked = runs().update(run, RunPhase.WAITING, desk.now, orders={guest: late})
             assert booked is not None
             run = advance(Moment(booked, story), 60).run
-            assert (run.phase, run.step, run.order(guest)) == (Phase.TODO, 0, None)
+            assert (run.phase, run.step, run.order(guest)) == (RunPhase.TODO, 0, None)
             assert "was not sent in time" in run.values["told"]
         assert len(tokens | {run.token(guest)}) == LATE_TRIES + 1
         desk.order("BOOKED", "CALL_DRIVER")
-        proof = lines(run, (Count.exactly(Counted.ORDERS, 1),), [])
+        proof = lines(run, (Count.exactly(CountCheck.ORDERS, 1),), [])
         assert proof == [
-            Line("1 order here", True),
-            Line("2 bookings were not sent in time, and made once more", True),
+            CheckedLine("1 order here", True),
+            CheckedLine("2 bookings were not sent in time, and made once more", True),
         ]
         late = desk.order("NOT_SENT", code="EXPIRED")
-        booked = runs().update(run, Phase.WAITING, desk.now, orders={guest: late})
+        booked = runs().update(run, RunPhase.WAITING, desk.now, orders={guest: late})
         assert booked is not None
         run = advance(Moment(booked, story), 60).run
-        assert run.phase is Phase.FAILED  # so many late bookings are no chance
+        assert run.phase is RunPhase.FAILED  # so many late bookings are no chance
     time.stop()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ridedash.demo.stories import runs as kept_runs
-from ridedash.demo.stories.runs import RESUMED, STORED_RUNS, Phase, Run, Runs
+from ridedash.demo.stories.runs import RESUMED, STORED_RUNS, RunPhase, Runs, StoryRun
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
@@ -13,8 +13,8 @@ def after(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def waiting(runs: Runs) -> Run:
-    changed = runs.update(runs.begin("receipt", 1, 1, NOON), Phase.WAITING, NOON)
+def waiting(runs: Runs) -> StoryRun:
+    changed = runs.update(runs.begin("receipt", 1, 1, NOON), RunPhase.WAITING, NOON)
     assert changed is not None
     return changed
 
@@ -25,7 +25,7 @@ def test_the_latest_runs_are_kept_and_no_more(tmp_path: Path) -> None:
     assert runs.find(begun[9].id) is None
     found = [runs.find(each.id) for each in begun[10:]]
     assert all(found)
-    assert [each.phase for each in found[-2:] if each] == [Phase.DROPPED, Phase.TODO]
+    assert [each.phase for each in found[-2:] if each] == [RunPhase.DROPPED, RunPhase.TODO]
 
 
 def test_a_story_that_nobody_asked_for_has_waited_no_longer(tmp_path: Path) -> None:
@@ -48,8 +48,8 @@ def test_a_story_that_nobody_asked_for_has_waited_no_longer(tmp_path: Path) -> N
 def test_a_deed_is_remembered_also_when_its_step_was_skipped_meanwhile(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     run = runs.begin("receipt", 1, 1, NOON)
-    assert runs.update(run, Phase.TODO, NOON, step=1, told="x")
-    assert runs.update(run, Phase.WAITING, NOON, orders={"ride": 7}) is None
+    assert runs.update(run, RunPhase.TODO, NOON, step=1, told="x")
+    assert runs.update(run, RunPhase.WAITING, NOON, orders={"ride": 7}) is None
     runs.store_values(run, orders={"ride": 7})
     found = runs.find(run.id)
     assert found is not None

@@ -16,8 +16,8 @@ from sqlalchemy import delete, select
 from ridedash.demo import sheet
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.actions import do
-from ridedash.demo.stories.model import Act, Press
-from ridedash.demo.stories.runs import Phase, Run, Runs
+from ridedash.demo.stories.model import Act, PressAction
+from ridedash.demo.stories.runs import RunPhase, Runs, StoryRun
 from ridedash.demo.stories.trouble import FRESH_WITHIN_S, OUTAGE_S
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.audit import AuditRow
@@ -124,11 +124,13 @@ def test_the_phone_has_its_link_before_a_story_acts_on_the_ride(stage: Stage) ->
     desk = stage.desk
     order_id = desk.order("MATCHING", "ALLOTMENT_PENDING")
     home, now = desk.ids["desk.property"], desk.now
-    run = Run("run", "no", 1, home, now, 0, Phase.DOING, now, values={"orders": {"ride": order_id}})
+    run = StoryRun(
+        "run", "no", 1, home, now, 0, RunPhase.DOING, now, values={"orders": {"ride": order_id}}
+    )
     person = SignedIn(desk.ids["desk"], home, "Desk", "manager", None, None)
     with desk.app.test_request_context():
         login_user(person)
-        do(run, Act(Press.ARM_CANCEL, ride="ride"))
+        do(run, Act(PressAction.ARM_CANCEL, ride="ride"))
     with desk.services.db.read() as s:
         rows = s.scalars(select(AuditRow).where(AuditRow.subject == f"orders:{order_id}"))
         assert [row.what for row in rows] == ["link.made", "ride.arm_cancel"]
@@ -246,7 +248,7 @@ def test_the_lens_is_shown_while_an_outage_lasts() -> None:
     assert over - begun >= OUTAGE_S + FRESH_WITHIN_S, "the next story has to wait for the outage"
 
 
-def at_second(line: sheet.Line) -> int:
+def at_second(line: sheet.SheetLine) -> int:
     minutes, seconds = line.at.split(":")
     return int(minutes) * 60 + int(seconds)
 
@@ -263,7 +265,9 @@ def test_the_package_has_the_proof_and_the_calls_of_each_ride(stage: Stage) -> N
     order_id, home = stage.desk.order("BOOKED", "CALL_DRIVER"), stage.desk.ids["desk.property"]
     runs = Runs(stage.desk.services.settings.instance)
     run = runs.begin("receipt", 2, home, stage.desk.now)
-    runs.update(run, Phase.ENDED, stage.desk.now, lines=[["1 order here", True], ["Over", False]])
+    runs.update(
+        run, RunPhase.ENDED, stage.desk.now, lines=[["1 order here", True], ["Over", False]]
+    )
     answer = stage.web.get("/demo/package")
     assert answer.headers["Content-Disposition"] == "attachment; filename=ridedash-demo.zip"
     with zipfile.ZipFile(io.BytesIO(answer.data)) as made:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ridedash.demo.stories.model import AllReached, Answering, Reached, Seen, Settled, Stands
-from ridedash.demo.stories.runs import Phase, Run
+from ridedash.demo.stories.runs import RunPhase, StoryRun
 from ridedash.demo.stories.waiting import in_vain, waits_for
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.models.orders import Order, OrderState
@@ -16,11 +16,11 @@ pytestmark = pytest.mark.database
 BOOKED = (OrderState.BOOKED, OrderState.MATCHING)
 
 
-def waiting(stage: Stage, order: int | None, **kept: Any) -> Run:
+def waiting(stage: Stage, order: int | None, **kept: Any) -> StoryRun:
     orders = {} if order is None else {"ride": order}
     home, now = stage.desk.ids["desk.property"], stage.desk.now
-    return Run(
-        "run", "receipt", 1, home, now, 0, Phase.WAITING, now, values={"orders": orders} | kept
+    return StoryRun(
+        "run", "receipt", 1, home, now, 0, RunPhase.WAITING, now, values={"orders": orders} | kept
     )
 
 

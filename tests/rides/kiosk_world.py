@@ -5,7 +5,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from ridedash.rides.orders.kiosk_asks import GuestRequest
-from ridedash.rides.orders.kiosk_place import Press, book
+from ridedash.rides.orders.kiosk_place import KioskPress, book
 from ridedash.rides.orders.place import Placed
 from ridedash.rides.tickets import pin_of
 from ridedash.store.actors import by_kiosk
@@ -50,7 +50,7 @@ def kiosk_offer(world: World, kiosk_id: int, category: str = "mini", **facts: An
         return add_offer(s, owner, Trip(PICKUP, "Lobby", DROP, "Airport"), priced, world.clock()).id
 
 
-def press(world: World, kiosk_id: int, **facts: Any) -> Press:
+def press(world: World, kiosk_id: int, **facts: Any) -> KioskPress:
     """A press of Book by a new guest, with a fresh offer unless one is given."""
     number = next(numbers)
     who = GuestRequest(
@@ -66,10 +66,10 @@ def press(world: World, kiosk_id: int, **facts: Any) -> Press:
     }
     if "offer_id" not in facts:
         given["offer_id"] = kiosk_offer(world, kiosk_id)
-    return Press(kiosk_id=kiosk_id, request=who, **{**given, **facts})
+    return KioskPress(kiosk_id=kiosk_id, request=who, **{**given, **facts})
 
 
-def pressed(world: World, pushed: Press) -> Placed:
+def pressed(world: World, pushed: KioskPress) -> Placed:
     return book(world.runtime, KEY, pushed, TZ)
 
 
@@ -78,5 +78,5 @@ def ticket(world: World, order_id: int) -> Ticket:
         return s.query(Ticket).filter_by(order_id=order_id).one()
 
 
-def pin(pushed: Press) -> str:
+def pin(pushed: KioskPress) -> str:
     return pin_of(KEY, pushed.secret)

@@ -8,7 +8,7 @@ import pytest
 
 from ridedash.observability.metrics import GaugeReading, Metrics
 from ridedash.rides import monitoring
-from ridedash.rides.health import Counts, write_heartbeat
+from ridedash.rides.health import HealthCounts, write_heartbeat
 from ridedash.rides.monitoring import Monitor, Probe, database_gauges, kiosk_gauges
 from ridedash.store.database.database import Database
 from ridedash.store.kiosk_desk import KioskCounts
@@ -16,7 +16,7 @@ from tests.databases import empty_database
 
 pytestmark = pytest.mark.database
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-COUNTS = Counts({"READY": 2, "UNKNOWN": 1}, 90.0, 7, 3, 1.5, 2, 4.0, 8.0)
+COUNTS = HealthCounts({"READY": 2, "UNKNOWN": 1}, 90.0, 7, 3, 1.5, 2, 4.0, 8.0)
 
 
 def ready(db: Database) -> set[str]:

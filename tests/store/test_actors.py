@@ -12,7 +12,7 @@ from ridedash.store.actors import (
     by_kiosk,
     by_staff,
 )
-from ridedash.wording.actions import KINDS, actor_words
+from ridedash.wording.actions import ACTOR_WORDS, actor_words
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_only_a_kiosk_has_the_id_of_a_kiosk() -> None:
 
 
 def test_every_kind_of_actor_has_words_and_staff_their_names() -> None:
-    assert set(KINDS) == set(ActorKind)
+    assert set(ACTOR_WORDS) == set(ActorKind)
     assert actor_words("staff:3", {3: "Wren"}) == "Wren"
     assert actor_words("staff:4", {3: "Wren"}) == "Somebody else"
     assert actor_words("guest:3", {3: "Wren"}) == "The guest"

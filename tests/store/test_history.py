@@ -12,8 +12,8 @@ from ridedash.store import properties
 from ridedash.store.database.database import Database
 from ridedash.store.database.migrate import alembic_config
 from ridedash.store.history import (
-    Outcome,
     RideFilter,
+    RideOutcome,
     Totals,
     by_index,
     categories,
@@ -128,8 +128,8 @@ def test_the_filter_of_every_outcome_finds_what_is_shown_with_it(desk: Desk) -> 
         done(desk, status): outcome_of("BOOKED", status)
         for status in ("COMPLETED", "BOOKING_CANCELLED", "ALLOTMENT_FAILED")
     }
-    assert set(made.values()) == set(Outcome)
-    for outcome in Outcome:
+    assert set(made.values()) == set(RideOutcome)
+    for outcome in RideOutcome:
         assert set(found(desk, outcome=outcome)) == {
             id_ for id_, told in made.items() if told is outcome
         }, outcome
@@ -213,7 +213,7 @@ def test_rides_add_up_by_currency_and_those_without_a_price_are_counted(desk: De
     expected = Totals(6, 4, 1, 1, {"INR": 34_050, "EUR": 1_999})
     for usual in ("INR", "EUR", "USD", None):
         assert summed(desk, usual) == expected, usual
-    assert summed(desk, outcome=Outcome.CANCELLED) == Totals(1, 0, 1, 0, {})
+    assert summed(desk, outcome=RideOutcome.CANCELLED) == Totals(1, 0, 1, 0, {})
     assert summed(desk, since=NOON - 9 * DAY, until=NOON - 8 * DAY) == Totals()
 
 
@@ -283,9 +283,9 @@ def test_totals_and_insights_use_the_index_alone_too(desk: Desk) -> None:
 
 def test_an_end_that_is_not_known_by_name_leaves_a_ride_live(desk: Desk) -> None:
     order_id = done(desk, "TELEPORTED")
-    assert outcome_of("BOOKED", "TELEPORTED") is Outcome.LIVE
-    assert [outcome for outcome in Outcome if found(desk, outcome=outcome) == [order_id]] == [
-        Outcome.LIVE
+    assert outcome_of("BOOKED", "TELEPORTED") is RideOutcome.LIVE
+    assert [outcome for outcome in RideOutcome if found(desk, outcome=outcome) == [order_id]] == [
+        RideOutcome.LIVE
     ]
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ridedash.store import accounts, properties
-from ridedash.store.history import Outcome, RideFilter, outcome_of, records, totals
+from ridedash.store.history import RideFilter, RideOutcome, outcome_of, records, totals
 from ridedash.store.insights import (
     COUNTS,
     Destination,
@@ -99,14 +99,14 @@ def of_history(desk: Desk, where: Place, span: Span, **filters: Any) -> Figures:
 
     with desk.services.db.read() as s:
         all_ = asked()
-        counts = {each: asked(outcome=each).rides for each in Outcome}
+        counts = {each: asked(outcome=each).rides for each in RideOutcome}
         return Figures(
             rides=all_.rides,
             completed=all_.completed,
             cancelled=all_.cancelled,
-            no_driver=counts[Outcome.NO_DRIVER],
-            not_booked=counts[Outcome.NOT_BOOKED],
-            unknown=counts[Outcome.UNKNOWN],
+            no_driver=counts[RideOutcome.NO_DRIVER],
+            not_booked=counts[RideOutcome.NOT_BOOKED],
+            unknown=counts[RideOutcome.UNKNOWN],
             priced=all_.completed - all_.unpriced,
             sums=dict(all_.sums),
         )
@@ -347,7 +347,7 @@ def test_every_count_of_other_rides_is_added() -> None:
 
 
 def test_outcomes_of_this_test_are_all_of_them() -> None:
-    assert {outcome_of(state, end) for state in OrderState for end in ENDS} == set(Outcome)
+    assert {outcome_of(state, end) for state in OrderState for end in ENDS} == set(RideOutcome)
 
 
 def test_what_a_place_was_paid_in_another_currency_is_its_own(desk: Desk) -> None:

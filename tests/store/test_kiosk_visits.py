@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ridedash.store import kiosk_visits
-from ridedash.store.kiosk_visits import ENDED_VISITS, End, Visit
+from ridedash.store.kiosk_visits import ENDED_VISITS, Visit, VisitEnd
 from ridedash.store.models.kiosks import Kiosk, KioskVisit
 from tests.locks import locked
 from tests.store.lobby import NOON, Lobby
@@ -119,21 +119,21 @@ def test_help_that_is_asked_for_again_after_a_silence_rings_again(lobby: Lobby) 
 
 
 def test_the_first_word_about_the_end_of_a_visit_counts(lobby: Lobby) -> None:
-    told = End("idle", "car", "hi", ("speech", "magic", "large"), 300)
+    told = VisitEnd("idle", "car", "hi", ("speech", "magic", "large"), 300)
     with lobby.db.write() as s:
         kiosk_visits.end(s, mine(lobby), told, NOON)
         row = s.get_one(KioskVisit, "mine")
         assert (row.ended_at, row.how, row.screen, row.language) == (NOON, "idle", "car", "hi")
         assert (row.aids, row.seconds) == (["large", "speech"], 300)
         assert row.began_at == NOON - 5 * MINUTE, "its page was there before its first word"
-        kiosk_visits.end(s, mine(lobby), End("done"), LATER)
+        kiosk_visits.end(s, mine(lobby), VisitEnd("done"), LATER)
         kiosk_visits.end_lost(s, "mine", LATER)
         assert (row.ended_at, row.how) == (NOON, "idle")
         kiosk_visits.touch(s, mine(lobby, "short"), NOON - MINUTE)
-        kiosk_visits.end(s, mine(lobby, "short"), End("bored", seconds=1), NOON)
+        kiosk_visits.end(s, mine(lobby, "short"), VisitEnd("bored", seconds=1), NOON)
         short = s.get_one(KioskVisit, "short")
         assert (short.how, short.language, short.began_at) == ("left", None, NOON - MINUTE)
-        kiosk_visits.end(s, mine(lobby, "bare"), End(), NOON)
+        kiosk_visits.end(s, mine(lobby, "bare"), VisitEnd(), NOON)
         bare = s.get_one(KioskVisit, "bare")
         assert (bare.how, bare.seconds, bare.aids, bare.began_at) == ("left", None, [], NOON)
         kiosk_visits.touch(s, mine(lobby, "silent"), NOON)
@@ -142,7 +142,7 @@ def test_the_first_word_about_the_end_of_a_visit_counts(lobby: Lobby) -> None:
         assert tables == {"kiosk_visits"}
         assert s.get_one(KioskVisit, "silent").ended_at == LATER
         kiosk_visits.end_lost(s, "none", NOON)
-        kiosk_visits.end(s, Visit("bare", lobby.theirs, lobby.other), End("done"), NOON)
+        kiosk_visits.end(s, Visit("bare", lobby.theirs, lobby.other), VisitEnd("done"), NOON)
         ends = [("idle", 300), ("left", 1), ("left", None), ("lost", None)]
         assert s.info[ENDED_VISITS] == ends
 

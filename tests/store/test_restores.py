@@ -10,7 +10,7 @@ from ridedash.store import restores
 from ridedash.store.models.orders import Heartbeat, Order
 from ridedash.store.models.people import Property
 from ridedash.store.models.restores import LostOrder, Restore, Watermark
-from ridedash.store.restores import Known, Waiting
+from ridedash.store.restores import KnownOrder, Waiting
 from tests.locks import locked
 from tests.views.ride_pages import NOON, Desk
 
@@ -73,7 +73,7 @@ def test_orders_and_lost_ones_are_found_by_their_references(desk: Desk) -> None:
         order.attempt = 2
         s.flush()
         assert restores.known_orders(s, [order.mtx, "none"]) == [
-            Known(here, order.mtx, 2, "UNKNOWN")  # type: ignore[arg-type]
+            KnownOrder(here, order.mtx, 2, "UNKNOWN")  # type: ignore[arg-type]
         ]
         rows = [lost("open"), lost("closed", closed_at=NOON), lost("known", outcome={"a": 1})]
         restores.list_lost(s, [*rows, lost("not asked for")])

@@ -9,7 +9,7 @@ import pytest
 from ridedash.extensions import OFFERED, limiter
 from ridedash.store import properties
 from ridedash.wording.languages import LANGUAGES
-from ridedash.wording.offered import Offered
+from ridedash.wording.offered import OfferedLanguages
 from tests.views.ride_pages import HASH, NOON, Desk, make_desk
 from tests.views.served import Served
 from tests.views.test_axe import ADDRESSES, FILES, routes
@@ -59,7 +59,7 @@ def test_an_english_page_has_no_byte_more_with_all_catalogues_than_without_any(
     assert len(all_languages.guests) == len(LANGUAGES) - 1
     all_folders, different, rows = babel.translation_directories, [], []
 
-    def page(path: str, offered: Offered, folders: list[str]) -> str:
+    def page(path: str, offered: OfferedLanguages, folders: list[str]) -> str:
         app.extensions[OFFERED], babel.translation_directories = offered, folders
         with app.app_context():
             limiter.reset()
@@ -70,7 +70,7 @@ def test_an_english_page_has_no_byte_more_with_all_catalogues_than_without_any(
 
     for endpoint, path in addresses(desk).items():
         translated = page(path, all_languages, all_folders)
-        alone = page(path, Offered({}), [str(tmp_path / "nothing")])
+        alone = page(path, OfferedLanguages({}), [str(tmp_path / "nothing")])
         rows += re.findall(r'<nav class="guest-languages".*?</nav>', translated, re.DOTALL)
         shown = [CHOICES.sub("", text).split() for text in (translated, alone)]
         if shown[0] != shown[1]:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ridedash.wording.own import SENTENCES, Fault, Wrong, is_stale, texts_of, wrong_with
+from ridedash.wording.own import SENTENCES, SentenceFault, Wrong, is_stale, texts_of, wrong_with
 from tools import words
 
 MEET, DESK = SENTENCES["meet_pickup"], SENTENCES["card_desk"]
@@ -22,12 +22,12 @@ def written(name: str, text: str, english: str | None = None, language: str = "d
     [
         ("Our porter waits with you at {pickup}", None),
         ("{pickup}: bring your bags to {pickup}", None),
-        ("Meet us outside", Wrong(Fault.MISSING, "{pickup}")),
-        ("Meet {driver} at {pickup}", Wrong(Fault.UNKNOWN, "{driver}")),
-        ("Meet at {pickup} {", Wrong(Fault.SIGN, "{")),
-        ("Meet at {pickup}[ at {pickup}]", Wrong(Fault.SIGN, "[")),
-        ("Meet at {pickup}, 10 % off", Wrong(Fault.SIGN, "%")),
-        ("{pickup}" + "x" * 193, Wrong(Fault.LONG)),
+        ("Meet us outside", Wrong(SentenceFault.MISSING, "{pickup}")),
+        ("Meet {driver} at {pickup}", Wrong(SentenceFault.UNKNOWN, "{driver}")),
+        ("Meet at {pickup} {", Wrong(SentenceFault.SIGN, "{")),
+        ("Meet at {pickup}[ at {pickup}]", Wrong(SentenceFault.SIGN, "[")),
+        ("Meet at {pickup}, 10 % off", Wrong(SentenceFault.SIGN, "%")),
+        ("{pickup}" + "x" * 193, Wrong(SentenceFault.LONG)),
     ],
 )
 def test_words_keep_every_fact_and_no_other_sign(text: str, wrong: Wrong | None) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from ridedash.wording.own import SENTENCES
-from ridedash.wording.own_files import MOST_BYTES, Line, Unreadable, lines_of, written
+from ridedash.wording.own_files import MOST_BYTES, FileSentence, NotPoFile, lines_of, written
 
 
 def test_a_file_comes_back_as_it_went() -> None:
@@ -12,7 +12,7 @@ def test_a_file_comes_back_as_it_went() -> None:
     assert set(lines) == set(SENTENCES)
     assert {name: line.text for name, line in lines.items() if line.text} == texts
     assert lines["card_desk"].english == "Desk: {phone}"
-    assert lines["greeting"] == Line("", "")
+    assert lines["greeting"] == FileSentence("", "")
 
 
 def test_what_is_fuzzy_is_left_out_and_long_words_stay_too_long() -> None:
@@ -37,5 +37,5 @@ def test_what_is_fuzzy_is_left_out_and_long_words_stay_too_long() -> None:
     ],
 )
 def test_anything_else_is_refused(content: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(NotPoFile):
         lines_of(content, "de")

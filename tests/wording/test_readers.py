@@ -6,7 +6,7 @@ import pytest
 
 from ridedash.wording.catalogues import prepare
 from ridedash.wording.languages import LANGUAGES
-from ridedash.wording.offered import Figures, Level, figures_of, read
+from ridedash.wording.offered import CatalogueShares, Level, figures_of, read
 from ridedash.wording.readers import TAGS, Reader, Surface, choose, negotiate, of_poll
 
 OFFERED = ["ar", "de", "fr", "hi", "zh_Hans"]
@@ -126,4 +126,4 @@ def test_a_broken_catalogue_is_offered_to_nobody_and_the_log_says_so(
 
 @pytest.mark.parametrize("said", ["", "guests", "guests=1", "nonsense=1/1", "guests=-1/1"])
 def test_figures_that_make_no_sense_offer_nothing(said: str) -> None:
-    assert figures_of(said) == Figures()
+    assert figures_of(said) == CatalogueShares()

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, TimeWords, normalised_words
-from ridedash.rides.orders.typed_time import NotATime, Why, read_time
+from ridedash.rides.orders.typed_time import NotATime, TimeRefusal, read_time
 from ridedash.views.booking.pickup_times import quick_times
 from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.wording.languages import LANGUAGES
@@ -86,11 +86,11 @@ def test_what_a_hint_shows_is_understood(code: str) -> None:
 
 def test_every_message_shows_the_examples_of_its_language(code: str) -> None:
     words = time_words(code)
-    for why in Why:
+    for why in TimeRefusal:
         message = why_not(NotATime(why, "2", NOW), NOW, KOLKATA, words)
         assert "%(" not in message, why
         assert code == "en" or not any(each in message for each in ("tomorrow", "fri 14", "4 mar."))
-    unknown = why_not(NotATime(Why.UNKNOWN, "2"), NOW, KOLKATA, words)
+    unknown = why_not(NotATime(TimeRefusal.UNKNOWN, "2"), NOW, KOLKATA, words)
     assert words.tomorrow[0] in unknown
 
 

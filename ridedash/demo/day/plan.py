@@ -11,7 +11,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from ridedash import wire
-from ridedash.demo.cast import CAST, Guest
+from ridedash.demo.cast import CAST, CastGuest
 from ridedash.rides.orders.schedule_times import SOONEST
 
 DAYS: Final = 7  # days of history
@@ -36,7 +36,7 @@ class RideRequest:
     """One ride to order: when, for whom, where to, in which car, and how it goes."""
 
     at: datetime  # when it is ordered
-    guest: Guest
+    guest: CastGuest
     to: str  # a place of the city
     car: str
     goes: str = ""  # the sandbox's scenario for it
@@ -72,7 +72,9 @@ def begins_at(now: datetime) -> datetime:
     return now - BEGINS - timedelta(days=DAYS, hours=1)
 
 
-def _day_before(day: date, zone: ZoneInfo, rng: Random, guests: list[Guest]) -> list[RideRequest]:
+def _day_before(
+    day: date, zone: ZoneInfo, rng: Random, guests: list[CastGuest]
+) -> list[RideRequest]:
     hours = sorted(rng.sample(HOURS, rng.choice(RIDES_A_DAY)))
     who = rng.sample(guests, len(hours))
     requests = []
@@ -89,7 +91,7 @@ def _day_before(day: date, zone: ZoneInfo, rng: Random, guests: list[Guest]) -> 
     return requests
 
 
-def _usual(at: datetime, guest: Guest, rng: Random) -> RideRequest:
+def _usual(at: datetime, guest: CastGuest, rng: Random) -> RideRequest:
     """A ride that goes well."""
     rating = rng.choice((5, 5, 4, 5, 3)) if rng.random() < 0.4 else None
     centre = rng.choice(CENTRES) if rng.random() < 0.3 else ""
@@ -100,7 +102,7 @@ def _usual(at: datetime, guest: Guest, rng: Random) -> RideRequest:
     return RideRequest(at, guest, guest.place, car, centre=centre, payment=payment, rating=rating)
 
 
-def _ended(now: datetime, rng: Random, guests: list[Guest]) -> list[RideRequest]:
+def _ended(now: datetime, rng: Random, guests: list[CastGuest]) -> list[RideRequest]:
     """Twelve rides of the day that are over. One is cancelled with a fee, and one is refused."""
     span = (BEGINS - ENDED) / 10
     requests = [
@@ -115,7 +117,7 @@ def _ended(now: datetime, rng: Random, guests: list[Guest]) -> list[RideRequest]
     ]
 
 
-def _now(now: datetime, guests: list[Guest]) -> list[RideRequest]:
+def _now(now: datetime, guests: list[CastGuest]) -> list[RideRequest]:
     """Rides that are under way, each in another status, and some that need a decision."""
     ride, board, soon, comes, search, lost, alone, leaves, retry = guests[12:21]
     return [
@@ -131,7 +133,7 @@ def _now(now: datetime, guests: list[Guest]) -> list[RideRequest]:
     ]
 
 
-def _to_come(now: datetime, zone: ZoneInfo, guests: list[Guest]) -> list[RideRequest]:
+def _to_come(now: datetime, zone: ZoneInfo, guests: list[CastGuest]) -> list[RideRequest]:
     """Planned rides: two in the next hours, three tomorrow morning."""
     here = now.astimezone(zone)
     tomorrow = here.date() + timedelta(days=1)

@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from ridedash.demo.lens.operations import query_of
-from ridedash.demo.lens.store import Call
+from ridedash.demo.lens.store import RecordedCall
 from ridedash.extensions import services
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
@@ -22,7 +22,7 @@ class NotRepeated(Exception):
     """The repeated call got no answer that could be shown."""
 
 
-def repeat(call: Call, property_id: int) -> None:
+def repeat(call: RecordedCall, property_id: int) -> None:
     """Repeat a call, with the account of its order. Raises NotRepeated."""
     query = dict(parse_qsl(query_of(call.path)))
     try:
@@ -51,7 +51,7 @@ def _place(query: dict[str, str], end: str) -> LatLng:
     return LatLng(float(query[f"{end}_lat"]), float(query[f"{end}_lng"]))
 
 
-def _account(call: Call, property_id: int) -> int:
+def _account(call: RecordedCall, property_id: int) -> int:
     with services().db.read() as s:
         order = s.get(Order, call.order) if call.order else None
         account = default_account(s, property_id)

@@ -9,14 +9,14 @@ import shlex
 from typing import Final
 
 from ridedash.demo.lens.operations import object_in
-from ridedash.demo.lens.store import Call
+from ridedash.demo.lens.store import RecordedCall
 
 # the headers that are copied from the call, besides those with the two secrets
 COPIED_HEADERS: Final = ("accept", "content-type")
 WITHIN_S: Final = 10
 
 
-def curl(call: Call, base_url: str) -> str:
+def curl(call: RecordedCall, base_url: str) -> str:
     """The call as one line for a POSIX shell."""
     words = ["curl", "--silent", "--show-error"]
     if call.method != "GET":
@@ -33,7 +33,7 @@ def curl(call: Call, base_url: str) -> str:
     return " ".join(words)
 
 
-def httpx_code(call: Call, base_url: str) -> str:
+def httpx_code(call: RecordedCall, base_url: str) -> str:
     """The call as a short Python program."""
     headers = ['    "X-APP-TOKEN": os.environ["APP_TOKEN"],']
     if "Authorization" in call.request.headers:

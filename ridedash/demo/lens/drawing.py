@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ridedash.demo.lens.states import CREATE, Edge, Place, Way
+from ridedash.demo.lens.states import CREATE, Place, StatusEdge, Way
 
 WIDTH, HEIGHT, SMALL = 140.0, 44.0, 56.0  # size of a box; SMALL: width of the box of create
 MARGIN: Final = 10.0
@@ -46,7 +46,7 @@ class Box:
 class Arrow:
     """One edge: the path of an SVG, and the centre of its label."""
 
-    edge: Edge
+    edge: StatusEdge
     path: str
     x: float
     y: float
@@ -99,7 +99,7 @@ def _box(status: str, x: float, y: float, way: Way) -> Box:
     return Box(status, x, y, width, HEIGHT, "now" if status == way.present else state)
 
 
-def _arrow(edge: Edge, boxes: dict[str, Box], way: Way) -> Arrow:
+def _arrow(edge: StatusEdge, boxes: dict[str, Box], way: Way) -> Arrow:
     start, end = boxes[edge.start], boxes[edge.end]
     bend = _bend(edge, start, end, boxes, way)
     dx, dy = end.x - start.x, end.y - start.y
@@ -118,7 +118,7 @@ def _arrow(edge: Edge, boxes: dict[str, Box], way: Way) -> Arrow:
     return Arrow(edge, path, x, y - LABEL if level else y, bool(way.at(edge)))
 
 
-def _bend(edge: Edge, start: Box, end: Box, boxes: dict[str, Box], way: Way) -> float:
+def _bend(edge: StatusEdge, start: Box, end: Box, boxes: dict[str, Box], way: Way) -> float:
     """How far an arrow bends: not at all, away from its opposite arrow, or around a box."""
     pairs = {(each.start, each.end) for each in way.graph.edges}
     if any(_between(start, end, box) for box in boxes.values()):

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from ridedash.__about__ import __version__
 from ridedash.demo.lens.code import curl
 from ridedash.demo.lens.operations import query_of
-from ridedash.demo.lens.store import Call, Side
+from ridedash.demo.lens.store import RecordedCall, Side
 from ridedash.service_time import ServiceTime
 
 HTTP: Final = "HTTP/1.1"
@@ -30,7 +30,7 @@ class Origin:
     conclusions: Mapping[int, str] = field(default_factory=dict)
 
 
-def har(calls: Sequence[Call], origin: Origin) -> str:
+def har(calls: Sequence[RecordedCall], origin: Origin) -> str:
     """An HTTP archive. Of equal polls in a row it contains the first and the last."""
     entries = [entry for call in calls for entry in _entries(call, origin)]
     log = {
@@ -43,7 +43,7 @@ def har(calls: Sequence[Call], origin: Origin) -> str:
     return json.dumps({"log": log}, ensure_ascii=False, indent=1)
 
 
-def script(calls: Sequence[Call], origin: Origin) -> str:
+def script(calls: Sequence[RecordedCall], origin: Origin) -> str:
     """A shell script. Calls that change something are comments, so that nothing is done twice."""
     lines = [
         "#!/bin/sh",
@@ -62,7 +62,7 @@ def script(calls: Sequence[Call], origin: Origin) -> str:
     return "\n".join(lines) + "\n"
 
 
-def events(calls: Sequence[Call], origin: Origin) -> str:
+def events(calls: Sequence[RecordedCall], origin: Origin) -> str:
     """One JSON object a line: first the origin of the file, then each call."""
     lines: list[dict[str, Any]] = [{"demo": origin.title}]
     for call in calls:
@@ -86,16 +86,16 @@ def events(calls: Sequence[Call], origin: Origin) -> str:
     return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in lines)
 
 
-def query_pairs(call: Call) -> dict[str, str]:
+def query_pairs(call: RecordedCall) -> dict[str, str]:
     """The query of a call."""
     return dict(parse_qsl(query_of(call.path)))
 
 
-def _status_and_result(call: Call) -> str:
+def _status_and_result(call: RecordedCall) -> str:
     return " ".join(str(each) for each in (call.status or "", call.result) if each)
 
 
-def _entries(call: Call, origin: Origin) -> list[dict[str, Any]]:
+def _entries(call: RecordedCall, origin: Origin) -> list[dict[str, Any]]:
     if call.first is None:
         return [_entry(call, call.answer, call.began, _first_timings(call), origin)]
     # of the last poll only its whole time is stored
@@ -107,7 +107,7 @@ def _entries(call: Call, origin: Origin) -> list[dict[str, Any]]:
     ]
 
 
-def _first_timings(call: Call) -> dict[str, float]:
+def _first_timings(call: RecordedCall) -> dict[str, float]:
     after_wait = max(0.0, call.first_ms - call.waited_ms)
     first_byte = after_wait if call.first_byte_ms is None else call.first_byte_ms
     return {
@@ -119,7 +119,7 @@ def _first_timings(call: Call) -> dict[str, float]:
 
 
 def _entry(
-    call: Call, answer: Side, began: datetime, timings: dict[str, float], origin: Origin
+    call: RecordedCall, answer: Side, began: datetime, timings: dict[str, float], origin: Origin
 ) -> dict[str, Any]:
     same = f", the same ×{call.same}" if call.same > 1 else ""
     conclusion = origin.conclusions.get(call.number, "")
@@ -134,7 +134,7 @@ def _entry(
     }
 
 
-def _request(call: Call, origin: Origin) -> dict[str, Any]:
+def _request(call: RecordedCall, origin: Origin) -> dict[str, Any]:
     request: dict[str, Any] = {
         "method": call.method,
         "url": origin.base_url + call.path,
@@ -150,7 +150,7 @@ def _request(call: Call, origin: Origin) -> dict[str, Any]:
     return request
 
 
-def _response(call: Call, answer: Side) -> dict[str, Any]:
+def _response(call: RecordedCall, answer: Side) -> dict[str, Any]:
     known = call.status is not None and call.status in set(HTTPStatus)
     return {
         "status": call.status or 0,

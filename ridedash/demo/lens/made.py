@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from ridedash.demo.lens.operations import object_in
-from ridedash.demo.lens.store import Call, Side
+from ridedash.demo.lens.store import RecordedCall, Side
 from ridedash.rides.actions.call import ActionResult, result_of_error
 from ridedash.rides.codes import CONTRADICTION, NO_ANSWER, NO_CONNECTION, RATE_LIMITED, RECONNECT
 from ridedash.rides.orders.outcome import Outcome, classify
@@ -55,7 +55,7 @@ FACTS: Final[dict[str, Text]] = {
 }
 
 
-def made_of(calls: Sequence[Call], kind: Kind | None = None) -> dict[int, str]:
+def made_of(calls: Sequence[RecordedCall], kind: Kind | None = None) -> dict[int, str]:
     """One or two sentences for each call, by its number; "" for an unknown operation.
 
     `calls` are all calls of one ride of this kind, with their bodies, the earliest first.
@@ -72,7 +72,7 @@ def made_of(calls: Sequence[Call], kind: Kind | None = None) -> dict[int, str]:
     return found
 
 
-def _conclusion(call: Call) -> str:
+def _conclusion(call: RecordedCall) -> str:
     if call.operation == "create":
         return _of_create(_created(call))
     if call.operation == "products":
@@ -86,11 +86,11 @@ def _conclusion(call: Call) -> str:
     return ""
 
 
-def _answer(call: Call, side: Side) -> Answer:
+def _answer(call: RecordedCall, side: Side) -> Answer:
     return Answer(call.status or 0, side.headers, side.body.encode())
 
 
-def _error(call: Call) -> ServiceError:
+def _error(call: RecordedCall) -> ServiceError:
     """The error of a call without a readable answer, as the client raised it."""
     if call.outcome == "held":
         limited = Throttled.LIMITED in call.failure
@@ -98,7 +98,7 @@ def _error(call: Call) -> ServiceError:
     return NoAnswer(call.failure, sent=call.outcome != "not_sent")
 
 
-def _created(call: Call) -> Outcome:
+def _created(call: RecordedCall) -> Outcome:
     """What the answer to create proves."""
     reference = str(object_in(call.request.body).get("merchant_txn_id", ""))
     answer: CreateAnswer | Exception
@@ -138,14 +138,14 @@ def _why(code: str) -> str:
     }.get(code, _("the answer proves neither a booking nor a refusal"))
 
 
-def _begun(ride: RideState, call: Call) -> RideState:
+def _begun(ride: RideState, call: RecordedCall) -> RideState:
     outcome = _created(call)
     if not (outcome.booking_id or outcome.txn_id):
         return ride
     return RideState(ride.kind, booking_id=outcome.booking_id, txn_id=outcome.txn_id)
 
 
-def _of_products(call: Call) -> str:
+def _of_products(call: RecordedCall) -> str:
     try:
         if call.status is None:
             raise _error(call)
@@ -158,7 +158,7 @@ def _of_products(call: Call) -> str:
     return _("Cars read: %(n)d, with a price: %(priced)d.", n=len(listed), priced=priced)
 
 
-def _of_action(call: Call) -> str:
+def _of_action(call: RecordedCall) -> str:
     try:
         if call.status is None:
             raise _error(call)
@@ -174,7 +174,7 @@ def _of_action(call: Call) -> str:
     }[result.outcome]
 
 
-def _followed(ride: RideState, call: Call) -> tuple[RideState, str]:
+def _followed(ride: RideState, call: RecordedCall) -> tuple[RideState, str]:
     """The ride after an answer of track_ride, or after several equal ones in a row."""
     if call.first is None:
         return _merged(ride, call, call.answer, call.began)
@@ -184,7 +184,7 @@ def _followed(ride: RideState, call: Call) -> tuple[RideState, str]:
     return ride, f"{first} {again}"
 
 
-def _merged(ride: RideState, call: Call, side: Side, at: datetime) -> tuple[RideState, str]:
+def _merged(ride: RideState, call: RecordedCall, side: Side, at: datetime) -> tuple[RideState, str]:
     if call.cut:
         return ride, _("Too long to be judged here: only its beginning is kept.")
     try:

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from ridedash.demo.lens.elements import ELEMENTS, Element, Source
-from ridedash.demo.lens.store import Call
+from ridedash.demo.lens.store import RecordedCall
 from ridedash.views.web.formatting import age
 
 # calls of one operation that are searched at most; an older field is not shown
 MOST_SEARCHED: Final = 40
-Reader = Callable[[int], Call | None]
+Reader = Callable[[int], RecordedCall | None]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class About:
 class Origins:
     """The answers of an order's calls, the newest first. `read` returns a call with its bodies."""
 
-    def __init__(self, calls: Sequence[Call], read: Reader, about: About) -> None:
+    def __init__(self, calls: Sequence[RecordedCall], read: Reader, about: About) -> None:
         self._calls = sorted(calls, key=lambda call: call.ended, reverse=True)
         self._read, self._about = read, about
         self._bodies: dict[int, Any] = {}
@@ -50,11 +50,11 @@ class Origins:
             if found:
                 return
 
-    def _of(self, operation: str) -> Sequence[Call]:
+    def _of(self, operation: str) -> Sequence[RecordedCall]:
         mine = [call for call in self._calls if call.operation == operation]
         return mine[:MOST_SEARCHED]
 
-    def _body(self, call: Call) -> Any:
+    def _body(self, call: RecordedCall) -> Any:
         if call.number not in self._bodies:
             whole = self._read(call.number)
             try:

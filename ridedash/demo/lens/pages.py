@@ -15,7 +15,7 @@ from ridedash.demo.lens.code import curl, httpx_code
 from ridedash.demo.lens.exports import Origin
 from ridedash.demo.lens.paragraphs import about
 from ridedash.demo.lens.recording import MOST_LISTED, Lens, recorder
-from ridedash.demo.lens.store import Call
+from ridedash.demo.lens.store import RecordedCall
 from ridedash.demo.lens.trees import tree
 from ridedash.demo.lens.writing import MOST_CALLS
 from ridedash.demo.stories.interpreter import runs
@@ -110,7 +110,7 @@ def _lens(s: Session) -> tuple[Lens, ZoneInfo]:
     return Lens(s, prop.id), zone(prop.timezone)
 
 
-def _row(each: Call, tz: ZoneInfo) -> dict[str, Any]:
+def _row(each: RecordedCall, tz: ZoneInfo) -> dict[str, Any]:
     return {
         "number": each.number,
         "at": clock_time(services().time().shown(each.began), tz, seconds=True),
@@ -125,7 +125,7 @@ def _row(each: Call, tz: ZoneInfo) -> dict[str, Any]:
     }
 
 
-def _why(each: Call) -> str:
+def _why(each: RecordedCall) -> str:
     """Who made a call that belongs to no ride: a page with a role, or a step of the worker."""
     if each.cause == f"worker: {PROBE}":
         return _("the worker asks whether the ride company answers")
@@ -162,13 +162,13 @@ def _shown(number: int, message: str = "") -> str:
     )
 
 
-def _query_tree(found: Call) -> Any:
+def _query_tree(found: RecordedCall) -> Any:
     """The query of a call as a tree, like its body; None without a query."""
     pairs = exports.query_pairs(found)
     return tree(json.dumps(pairs, ensure_ascii=False)) if pairs else None
 
 
-def _raw(found: Call) -> str:
+def _raw(found: RecordedCall) -> str:
     """The whole call as text: headers and bodies of request and answer."""
     head = [f"{found.method} {found.path}"]
     head += [f"{name}: {value}" for name, value in found.request.headers.items()]
@@ -179,7 +179,7 @@ def _raw(found: Call) -> str:
 
 
 def _file(
-    order_id: int, written: Callable[[Sequence[Call], Origin], str], ending: str, kind: str
+    order_id: int, written: Callable[[Sequence[RecordedCall], Origin], str], ending: str, kind: str
 ) -> Response:
     """The calls of a ride as a file to download; `written` makes its text."""
     page = own_order(order_id)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from ridedash.demo.lens.store import LensFile
-from ridedash.demo.lens.writing import Offered, Seen, Writer
+from ridedash.demo.lens.writing import OffersOfCause, Seen, Writer
 from ridedash.observability import logs
 from ridedash.observability.exceptions import reason
 from ridedash.observability.hooks import Exchange, Hooks, step
@@ -40,7 +40,7 @@ def no_page() -> Cause:
     return "", None
 
 
-class Recorder:
+class LensRecorder:
     """Hooks that record exchanges and offers, and pass every event on to `inner`."""
 
     records = True
@@ -51,7 +51,7 @@ class Recorder:
         self.file = file
         self.dropped = 0
         self._inner, self._clock, self._page = inner, clock, page
-        self._queue: deque[Seen | Offered] = deque()
+        self._queue: deque[Seen | OffersOfCause] = deque()
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._lock = threading.Condition()
         self._writing = 0  # calls that the thread has taken and not written yet
@@ -66,7 +66,7 @@ class Recorder:
 
     def offers(self, ids: Sequence[int]) -> None:
         """Put the offers into the queue, behind the calls that they come from."""
-        self._put(lambda: Offered(self._cause()[0], tuple(ids)))
+        self._put(lambda: OffersOfCause(self._cause()[0], tuple(ids)))
 
     def flush(self, within_s: float = 5.0) -> bool:
         """Wait until everything in the queue is in the file. Returns whether it is."""
@@ -93,7 +93,7 @@ class Recorder:
         """See Hooks."""
         self._inner.poll(outcome, late_s)
 
-    def _put(self, made: Callable[[], Seen | Offered]) -> None:
+    def _put(self, made: Callable[[], Seen | OffersOfCause]) -> None:
         try:
             if len(self._queue) >= MOST_WAITING or time.monotonic() < self._not_before:
                 self.dropped += 1
@@ -182,9 +182,9 @@ class Recorder:
             self._lock.notify_all()
 
 
-def record(services: Services, page: Callable[[], Cause] = no_page) -> Recorder:
+def record(services: Services, page: Callable[[], Cause] = no_page) -> LensRecorder:
     """Record the calls of this process from now on, into instance/lens.db."""
     traffic = services.client.traffic
     file = LensFile(services.settings.instance)
-    recorder = traffic.hooks = Recorder(traffic.hooks, file, services.clock, page)
+    recorder = traffic.hooks = LensRecorder(traffic.hooks, file, services.clock, page)
     return recorder

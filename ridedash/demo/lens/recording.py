@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from ridedash.demo.beginning import empty_too
 from ridedash.demo.lens.made import made_of
 from ridedash.demo.lens.operations import trip_of
-from ridedash.demo.lens.recorder import Cause, Recorder, record
-from ridedash.demo.lens.store import Call, Ties
+from ridedash.demo.lens.recorder import Cause, LensRecorder, record
+from ridedash.demo.lens.store import RecordedCall, Ties
 from ridedash.extensions import Services
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.sign_ins import SignInFacts
@@ -53,9 +53,9 @@ def page() -> Cause:
     return route, order if isinstance(order, int) else None
 
 
-def recorder() -> Recorder:
+def recorder() -> LensRecorder:
     """The recorder of this process."""
-    found: Recorder = current_app.extensions[EXTENSION]
+    found: LensRecorder = current_app.extensions[EXTENSION]
     return found
 
 
@@ -76,7 +76,7 @@ class Lens:
         only_errors: bool = False,
         after: int = 0,
         limit: int = MOST_LISTED,
-    ) -> list[Call]:
+    ) -> list[RecordedCall]:
         """The latest calls, the earliest first, without bodies.
 
         Only calls that have changed since `after`, the highest `Call.turn` seen before.
@@ -92,18 +92,18 @@ class Lens:
             return [replace(each, order=order) for each in found]
         return list(self._own(found))
 
-    def call(self, number: int) -> Call | None:
+    def call(self, number: int) -> RecordedCall | None:
         """One call with its bodies; None unless the property may see it."""
         found = self._file.call(number)
         return None if found is None else next(iter(self._own([found])), None)
 
-    def whole(self, order: int, limit: int) -> list[Call]:
+    def whole(self, order: int, limit: int) -> list[RecordedCall]:
         """The calls of an order with their bodies."""
         listed = self.calls(order, limit=limit)
         read = (self._file.call(each.number) for each in listed)
         return [replace(each, order=order) for each in read if each is not None]
 
-    def conclusions(self, calls: Sequence[Call]) -> dict[int, str]:
+    def conclusions(self, calls: Sequence[RecordedCall]) -> dict[int, str]:
         """Our conclusions from all calls of one order, with bodies, by the numbers of the calls."""
         order = calls[0].order if calls else None
         row = None
@@ -111,17 +111,17 @@ class Lens:
             row = self._s.execute(_query().where(Order.id == order)).one_or_none()
         return made_of(calls, None if row is None else Kind(row.kind))
 
-    def conclusion(self, call: Call) -> str:
+    def conclusion(self, call: RecordedCall) -> str:
         """Our conclusion from one call, which depends on the earlier calls of its order."""
         calls = [call] if call.order is None else self.whole(call.order, MOST_JUDGED)
         return self.conclusions(calls).get(call.number, "")
 
-    def latest(self, order: int, operation: str) -> Call | None:
+    def latest(self, order: int, operation: str) -> RecordedCall | None:
         """The last call of an operation that belongs to an order, with its bodies."""
         mine = [each for each in self.calls(order) if each.operation == operation]
         return self.call(mine[-1].number) if mine else None
 
-    def _own(self, calls: Sequence[Call]) -> Iterable[Call]:
+    def _own(self, calls: Sequence[RecordedCall]) -> Iterable[RecordedCall]:
         rows = self._s.execute(_query().order_by(Order.id.desc()).limit(MOST_ORDERS)).all()
         known = {key: row for row in reversed(rows) for key in _keys(row)}
         booked = {row.offer_id: row for row in reversed(rows)}
@@ -153,7 +153,7 @@ def _ties(row: Row[Any]) -> Ties:
     return Ties(row.id, *ids, trip, row.offer_id, row.fetched_at.timestamp())
 
 
-def _offered(call: Call, rows: Iterable[Row[Any]]) -> Row[Any] | None:
+def _offered(call: RecordedCall, rows: Iterable[Row[Any]]) -> Row[Any] | None:
     """The order whose price came from a call of products."""
     if not call.ids.trip:
         return None

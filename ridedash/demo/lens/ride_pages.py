@@ -10,7 +10,7 @@ from ridedash.demo.lens.drawing import LYING, STANDING, picture
 from ridedash.demo.lens.elements import SURFACES
 from ridedash.demo.lens.origins import About, Origins, origins
 from ridedash.demo.lens.recording import Lens
-from ridedash.demo.lens.states import CREATE, Edge, Way, way_of
+from ridedash.demo.lens.states import CREATE, StatusEdge, Way, way_of
 from ridedash.extensions import services
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.facts import RideFacts
@@ -80,11 +80,11 @@ def elements(order_id: int) -> Response:
     return jsonify({"elements": found})
 
 
-def _edges(way: Way) -> tuple[Edge, ...]:
+def _edges(way: Way) -> tuple[StatusEdge, ...]:
     return way.graph.edges
 
 
-def _row(edge: Edge, times: tuple[str, ...]) -> StepRow:
+def _row(edge: StatusEdge, times: tuple[str, ...]) -> StepRow:
     source = _("in the document") if edge.published else _("seen in practice")
     by = edge.by or "track_ride"
     return StepRow(edge.start, edge.end, by, source, with_pauses(*times))

@@ -38,7 +38,7 @@ Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Edge:
+class StatusEdge:
     """A step from one status to another; `by` is the operation that causes it, "" without one."""
 
     start: str
@@ -52,7 +52,7 @@ class Graph:
     """The statuses of a kind, their places in the picture, and the steps between them."""
 
     places: Mapping[str, Place]
-    edges: tuple[Edge, ...]
+    edges: tuple[StatusEdge, ...]
 
 
 @dataclass(frozen=True)
@@ -79,23 +79,23 @@ class Way:
         ends = {status for each in self.taken for status in (each.start, each.end)}
         return frozenset(ends | ({self.present} if self.present else set()))
 
-    def at(self, edge: Edge) -> tuple[datetime, ...]:
+    def at(self, edge: StatusEdge) -> tuple[datetime, ...]:
         """When the ride took an edge, the earliest first."""
         return tuple(t.at for t in self.taken if (t.start, t.end) == (edge.start, edge.end))
 
 
-def _line(*statuses: str) -> Iterator[Edge]:
+def _line(*statuses: str) -> Iterator[StatusEdge]:
     """Edges that lead through these statuses in their published order."""
     for start, end in itertools.pairwise(statuses):
-        yield Edge(start, end)
+        yield StatusEdge(start, end)
 
 
-def _seen(start: str, end: str, by: str = "") -> Edge:
-    return Edge(start, end, published=False, by=by)
+def _seen(start: str, end: str, by: str = "") -> StatusEdge:
+    return StatusEdge(start, end, published=False, by=by)
 
 
 _CANCELLED: Final = (
-    Edge(ALLOTMENT_PENDING, BOOKING_CANCELLED, by="abort"),
+    StatusEdge(ALLOTMENT_PENDING, BOOKING_CANCELLED, by="abort"),
     # docs/service-interface.md does not say which status follows a cancel
     _seen(CALL_DRIVER, BOOKING_CANCELLED, "cancel"),
     _seen(CLIENT_LOCATED, BOOKING_CANCELLED, "cancel"),
@@ -115,9 +115,9 @@ GRAPHS: Final[Mapping[Kind, Graph]] = {
             **_SIDES,
         },
         (
-            Edge(CREATE, ALLOTMENT_PENDING, by="create"),
+            StatusEdge(CREATE, ALLOTMENT_PENDING, by="create"),
             *_line(ALLOTMENT_PENDING, CALL_DRIVER, CLIENT_LOCATED, INVOICE, IN_PROGRESS, COMPLETED),
-            Edge(ALLOTMENT_PENDING, ALLOTMENT_FAILED),
+            StatusEdge(ALLOTMENT_PENDING, ALLOTMENT_FAILED),
             *_CANCELLED,
             _seen(INVOICE, BOOKING_CANCELLED, "cancel"),
         ),
@@ -135,12 +135,12 @@ GRAPHS: Final[Mapping[Kind, Graph]] = {
             **_SIDES,
         },
         (
-            Edge(CREATE, ALLOTMENT_PENDING, by="create"),
+            StatusEdge(CREATE, ALLOTMENT_PENDING, by="create"),
             *_line(ALLOTMENT_PENDING, CALL_DRIVER, CLIENT_LOCATED, INVOICE, IN_PROGRESS, COMPLETED),
             _seen(CLIENT_LOCATED, IN_PROGRESS),
             _seen(ALLOTMENT_PENDING, SOFT_ALLOCATED),
             _seen(SOFT_ALLOCATED, CALL_DRIVER),
-            Edge(ALLOTMENT_PENDING, ALLOTMENT_FAILED),
+            StatusEdge(ALLOTMENT_PENDING, ALLOTMENT_FAILED),
             *_CANCELLED,
         ),
     ),
@@ -157,15 +157,15 @@ GRAPHS: Final[Mapping[Kind, Graph]] = {
             BOOKING_CANCELLED: (1.5, -1.0),
         },
         (
-            Edge(CREATE, PENDING, by="create"),
+            StatusEdge(CREATE, PENDING, by="create"),
             *_line(PENDING, CALL_DRIVER, IN_PROGRESS, INVOICE, COMPLETED),
-            Edge(PENDING, ALLOTMENT_RETRYING),
+            StatusEdge(PENDING, ALLOTMENT_RETRYING),
             _seen(CALL_DRIVER, ALLOTMENT_RETRYING),
             _seen(ALLOTMENT_RETRYING, CALL_DRIVER),
-            Edge(PENDING, ALLOTMENT_FAILED),
-            Edge(ALLOTMENT_RETRYING, ALLOTMENT_FAILED),
-            Edge(PENDING, BOOKING_CANCELLED, by="abort"),
-            Edge(ALLOTMENT_RETRYING, BOOKING_CANCELLED, by="abort"),
+            StatusEdge(PENDING, ALLOTMENT_FAILED),
+            StatusEdge(ALLOTMENT_RETRYING, ALLOTMENT_FAILED),
+            StatusEdge(PENDING, BOOKING_CANCELLED, by="abort"),
+            StatusEdge(ALLOTMENT_RETRYING, BOOKING_CANCELLED, by="abort"),
             _seen(CALL_DRIVER, BOOKING_CANCELLED, "cancel"),
         ),
     ),

@@ -71,7 +71,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Call:
+class RecordedCall:
     """One call without its secrets, or several equal polls in a row.
 
     `same` is the number of polls. The last one has `ended`, `ms` and `answer`; `began`, `first`,
@@ -126,7 +126,7 @@ class Ties:
     offer: int = 0  # the id of the booked offer
     offered: float = 0.0  # when the booked price was fetched; seconds since 1970
 
-    def priced_by(self, call: "Call") -> bool:
+    def priced_by(self, call: "RecordedCall") -> bool:
         """Whether a call of products may have brought the price that was booked."""
         early, late = self.priced
         in_time = early <= call.began.timestamp() <= late
@@ -145,7 +145,9 @@ class LensFile:
         self.path = folder / FILE
         self._file = SmallFile(self.path, VERSION, _TABLES)
 
-    def calls(self, ties: Ties | None, only_errors: bool, after: int, limit: int) -> list[Call]:
+    def calls(
+        self, ties: Ties | None, only_errors: bool, after: int, limit: int
+    ) -> list[RecordedCall]:
         """The latest calls that changed since turn `after`, the earliest first, without bodies."""
         where, values = ["turn > ?"], [after]
         if only_errors:
@@ -160,7 +162,7 @@ class LensFile:
         )
         return [_call(row) for row in reversed(self._read(query, (*values, limit)))]
 
-    def call(self, number: int) -> Call | None:
+    def call(self, number: int) -> RecordedCall | None:
         """One call with everything that is stored of it."""
         query = f"SELECT {_COLUMNS} FROM {_CALLS} WHERE number = ?"  # noqa: S608 - ours
         row = next(iter(self._read(query, (number,))), None)
@@ -239,9 +241,9 @@ def _of_order(ties: Ties) -> tuple[str, list[Any]]:
     return f"({' OR '.join(found)})", values
 
 
-def _call(row: Sequence[Any]) -> Call:
+def _call(row: Sequence[Any]) -> RecordedCall:
     facts = json.loads(row[15])
-    return Call(
+    return RecordedCall(
         *(row[0], row[1], _instant(row[2]), _instant(row[3]), row[4]),
         status=row[6],
         outcome=row[5],

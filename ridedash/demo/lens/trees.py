@@ -12,7 +12,7 @@ MOST_NODES: Final = 2_000
 
 
 @dataclass(frozen=True)
-class Node:
+class JsonNode:
     """One value. `kind`: object, array, number, text or word (true, false, null).
 
     `text` is the JSON of a simple value.
@@ -22,10 +22,10 @@ class Node:
     pointer: str
     kind: str
     text: str
-    inner: tuple["Node", ...] = ()
+    inner: tuple["JsonNode", ...] = ()
 
 
-def tree(text: str) -> Node | None:
+def tree(text: str) -> JsonNode | None:
     """The tree of a JSON object or array; None for other texts, and for one of too many values."""
     try:
         value = parsed(text)
@@ -36,17 +36,17 @@ def tree(text: str) -> Node | None:
         return None
 
 
-def _node(name: str, pointer: str, value: Any, levels: int) -> Node:
+def _node(name: str, pointer: str, value: Any, levels: int) -> JsonNode:
     if not isinstance(value, list):
-        return Node(name, pointer, *_simple(value))
+        return JsonNode(name, pointer, *_simple(value))
     kind = "object" if isinstance(value, Object) else "array"
     if levels == 0:
-        return Node(name, pointer, "text", "…")
+        return JsonNode(name, pointer, "text", "…")
     inner = tuple(
         _node(key, f"{pointer}/{_escaped(key)}", each, levels - 1) for key, each in _members(value)
     )
     empty = "{}" if kind == "object" else "[]"
-    return Node(name, pointer, kind, "" if inner else empty, inner)
+    return JsonNode(name, pointer, kind, "" if inner else empty, inner)
 
 
 def _members(value: list[Any]) -> Iterator[tuple[str, Any]]:

@@ -34,7 +34,7 @@ _OTHERS: Final = (
 _POLLED_BY: Final = frozenset({"booking_id", "txn_id"})
 
 
-class Offered(NamedTuple):
+class OffersOfCause(NamedTuple):
     """The offers that were made from the calls of products with this cause."""
 
     cause: str
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
 
 
 @dataclass(slots=True)
-class Run:
+class PollRun:
     """Equal polls of one ride in a row: their row in the file, and what is not written yet.
 
     `likeness` is None until this process has read such a poll.
@@ -69,8 +69,8 @@ class Writer:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._runs: dict[str, Run] = {}  # by the id with which the ride is polled
-        self._late: dict[int, Run] = {}  # runs whose last answer is not written yet
+        self._runs: dict[str, PollRun] = {}  # by the id with which the ride is polled
+        self._late: dict[int, PollRun] = {}  # runs whose last answer is not written yet
         # numbers of calls without an offer yet, by their cause
         self._searches: dict[str, list[int]] = {}
         self._version = -1
@@ -83,15 +83,15 @@ class Writer:
         """Whether last answers of runs are not written yet: they wait for a quiet moment."""
         return bool(self._late)
 
-    def write(self, batch: Sequence[Seen | Offered]) -> None:
+    def write(self, batch: Sequence[Seen | OffersOfCause]) -> None:
         """Write calls in one transaction; for an empty batch, all last answers that have waited."""
         with self._db as db:
             db.execute("BEGIN IMMEDIATE")
             self._look_for_others()
             self._turn, emptied = db.execute("SELECT last, emptied FROM turns").fetchone()
-            changed: dict[int, Run] = {}
+            changed: dict[int, PollRun] = {}
             for seen in batch:
-                if isinstance(seen, Offered):
+                if isinstance(seen, OffersOfCause):
                     self._tie(seen)
                 elif seen.ended - seen.exchange.total_s >= emptied:
                     self._write_one(seen, changed)
@@ -112,14 +112,14 @@ class Writer:
         oldest = self._db.execute("SELECT min(number) FROM calls").fetchone()[0]
         self._forget(self._newest + 1 if oldest is None else oldest)
         for number, digest, *ids in self._db.execute(_OTHERS, (self._newest,)).fetchall():
-            self._known(Run(number, digest), *ids)
+            self._known(PollRun(number, digest), *ids)
 
     def _forget(self, oldest: int) -> None:
         """Forget the rows before this number."""
         self._runs = {key: run for key, run in self._runs.items() if run.number >= oldest}
         self._late = {old: run for old, run in self._late.items() if old >= oldest}
 
-    def _write_one(self, seen: Seen, changed: dict[int, Run]) -> None:
+    def _write_one(self, seen: Seen, changed: dict[int, PollRun]) -> None:
         key = _polled(seen.exchange)
         if not key:
             self._insert(seen)
@@ -136,7 +136,7 @@ class Writer:
         run.added, run.last = run.added + 1, seen
         changed[run.number] = self._late[run.number] = run
 
-    def _tie(self, offered: Offered) -> None:
+    def _tie(self, offered: OffersOfCause) -> None:
         """Link the offers to the calls from which they were made."""
         calls = self._searches.pop(offered.cause, ())
         rows = [(offer, number) for offer in offered.offers for number in calls]
@@ -175,26 +175,26 @@ class Writer:
         self._db.execute(_LATEST, (number, self._turn, seen.ended, _ms(call.total_s)))
         sides = [(number, "request", *sent), (number, "first", *got)]
         self._db.executemany("INSERT INTO answers VALUES (?, ?, ?, ?)", sides)
-        self._known(Run(number, digest, likeness), _polled(call), ids.booking_id, ids.txn_id)
+        self._known(PollRun(number, digest, likeness), _polled(call), ids.booking_id, ids.txn_id)
         self._since_trim += 1
         if operation == "products" and seen.cause:
             if len(self._searches) > MOST_SEARCHES:
                 self._searches.clear()
             self._searches.setdefault(seen.cause, []).append(number)
 
-    def _known(self, row: Run, *ids: str) -> None:
+    def _known(self, row: PollRun, *ids: str) -> None:
         """Note the last row of these ids: their next poll may be equal to it."""
         self._newest = row.number
         self._runs |= dict.fromkeys(filter(None, ids), row)
 
-    def _counted(self, run: Run) -> tuple[int, int, float, float, int]:
+    def _counted(self, run: PollRun) -> tuple[int, int, float, float, int]:
         """The values of _AGAIN for the equal polls since the last write."""
         assert run.last is not None
         self._turn += 1
         added, run.added = run.added, 0
         return added, self._turn, run.last.ended, _ms(run.last.exchange.total_s), run.number
 
-    def _write_lasts(self, runs: Sequence[Run]) -> None:
+    def _write_lasts(self, runs: Sequence[PollRun]) -> None:
         """Write the last answer of each of these runs."""
         found = [(run, run.last) for run in runs if run.last is not None]
         sides, turns = [], []

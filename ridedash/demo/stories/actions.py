@@ -7,21 +7,28 @@ from zoneinfo import ZoneInfo
 from ridedash.demo.beginning import control, follow
 from ridedash.demo.phone import give_newest
 from ridedash.demo.sandbox_control import NotDone
-from ridedash.demo.stories.here import Here, NotPlayed, here, offer_to_book, offered, place_named
+from ridedash.demo.stories.here import (
+    NotPlayed,
+    StoryProperty,
+    here,
+    offer_to_book,
+    offered,
+    place_named,
+)
 from ridedash.demo.stories.kiosk_actions import book_alone, look_alone
 from ridedash.demo.stories.model import (
     Act,
     Action,
+    AddFault,
     Ask,
     Book,
-    Clock,
-    Fault,
     KioskBook,
     KioskLook,
-    Press,
+    PressAction,
     Scenario,
+    SetClock,
 )
-from ridedash.demo.stories.runs import Run
+from ridedash.demo.stories.runs import StoryRun
 from ridedash.demo.words import FAULTS
 from ridedash.extensions import Services, services
 from ridedash.rides.actions import request as ride_actions
@@ -40,7 +47,7 @@ from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
 
-def do(run: Run, action: Action) -> dict[str, Any]:
+def do(run: StoryRun, action: Action) -> dict[str, Any]:
     """Do an action. Returns the values that the run has to store. Raises NotPlayed and NotYet."""
     try:
         match action:
@@ -56,9 +63,9 @@ def do(run: Run, action: Action) -> dict[str, Any]:
                 return look_alone(run, action)
             case Scenario(name):
                 control().arm(name)
-            case Clock():
+            case SetClock():
                 _set(action)
-            case Fault():
+            case AddFault():
                 return _break(action)
     except NotDone as error:
         raise NotPlayed("the sandbox does not answer") from error
@@ -67,7 +74,7 @@ def do(run: Run, action: Action) -> dict[str, Any]:
     return {}
 
 
-def _book(run: Run, action: Book) -> dict[str, Any]:
+def _book(run: StoryRun, action: Book) -> dict[str, Any]:
     """Order the ride. The form token is the run's, so a repetition makes no second order."""
     s, at = services(), here(action.account)
     wanted = BookingRequest(
@@ -92,11 +99,11 @@ def _book(run: Run, action: Book) -> dict[str, Any]:
     return {"orders": run.values.get("orders", {}) | {action.ride: order_id}}
 
 
-def _owner(at: Here) -> OfferOwner:
+def _owner(at: StoryProperty) -> OfferOwner:
     return OfferOwner(at.property_id, current_staff().actor, at.account_id)
 
 
-def _act(run: Run, action: Act) -> dict[str, Any]:
+def _act(run: StoryRun, action: Act) -> dict[str, Any]:
     order_id = run.order(action.ride)
     if order_id is None:
         raise NotPlayed(f"{action.ride} was not booked")
@@ -104,24 +111,24 @@ def _act(run: Run, action: Act) -> dict[str, Any]:
     give_newest(current_staff().property_id)
     result: ActionResult | None = None
     match action.press:
-        case Press.ABORT:
+        case PressAction.ABORT:
             result = ride_actions.abort(s.runtime, order_id, who)
-        case Press.CANCEL:
+        case PressAction.CANCEL:
             result = ride_actions.cancel(s.runtime, order_id, who, "No longer needed")
-        case Press.ARM_CANCEL:
+        case PressAction.ARM_CANCEL:
             result = ride_actions.arm_cancel(s.db, s.clock, order_id, who, "No longer needed")
-        case Press.RELEASE_CANCEL:
+        case PressAction.RELEASE_CANCEL:
             result = ride_actions.disarm_cancel(s.db, s.clock, order_id, who)
-        case Press.CHANGE_DROP:
+        case PressAction.CHANGE_DROP:
             drop = place_named(action.text, here().pickup)
             result = ride_actions.change_drop(s.runtime, order_id, who, drop, action.text)
-        case Press.FEEDBACK:
+        case PressAction.FEEDBACK:
             result = ride_actions.feedback(s.runtime, order_id, who, int(action.text))
-        case Press.LINK:
+        case PressAction.LINK:
             now, mine = s.clock(), current_staff().property_id
             link = make_link(s.db, now, mine, order_id, LinkKind.RIDER, who)
             return {"link": f"/t/{link}"}
-        case Press.SETTLE:
+        case PressAction.SETTLE:
             number = _settle(s, order_id)
             s.wake()
             return {"told": _("Booking number in the ledger: %(number)s", number=number)}
@@ -143,7 +150,7 @@ def _settle(s: Services, order_id: int) -> str:
     return number
 
 
-def _break(action: Fault) -> dict[str, Any]:
+def _break(action: AddFault) -> dict[str, Any]:
     body = dict(FAULTS[action.name].body)
     if action.lasts_s is not None:
         body["seconds"] = action.lasts_s
@@ -151,7 +158,7 @@ def _break(action: Fault) -> dict[str, Any]:
     return {}
 
 
-def _ask(run: Run, action: Ask) -> dict[str, Any]:
+def _ask(run: StoryRun, action: Ask) -> dict[str, Any]:
     """The price of the car, or why it is not offered, in the words of the desk.
 
     Raises NotYet while the service gives no answer.
@@ -181,11 +188,11 @@ def _ask(run: Run, action: Ask) -> dict[str, Any]:
     )
 
 
-def _price_values(run: Run, action: Ask, text: str, **facts: str) -> dict[str, Any]:
+def _price_values(run: StoryRun, action: Ask, text: str, **facts: str) -> dict[str, Any]:
     return {"told": text, "asked": run.values.get("asked", {}) | {action.name: facts}}
 
 
-def _set(action: Clock) -> None:
+def _set(action: SetClock) -> None:
     """Set the clock to a local time of the day on which the story plays."""
     now = control().clock().at.astimezone(_zone())
     wanted = datetime.combine(now.date(), action.at, now.tzinfo)

@@ -11,9 +11,9 @@ from ridedash.demo.stories.model import (
     Noted,
     Reached,
     Settled,
-    Step,
+    StageScreen,
     Story,
-    Surface,
+    StoryStep,
 )
 from ridedash.wire import CALL_DRIVER, CLIENT_LOCATED, COMPLETED
 from ridedash.wording import lazy
@@ -26,41 +26,41 @@ GUEST_ALONE: Final = Story(
     weekday=5,
     at=time(22, 10),
     steps=(
-        Step(
+        StoryStep(
             lazy(
                 "Late in the evening nobody is at the desk. A guest books at the kiosk, in Arabic."
             ),
             KioskBook("Lapwing", "Meridian Airport", "mini", "ar"),
             Settled(),
-            Surface.KIOSK,
+            StageScreen.KIOSK,
         ),
-        Step(
+        StoryStep(
             lazy(
                 "The kiosk shows a number, a PIN and a code to scan: the ride on the guest's phone."
             ),
             KioskLook(),
-            show=Surface.PHONE,
+            show=StageScreen.PHONE,
         ),
-        Step(
+        StoryStep(
             lazy("The guest walks away. The desk sees the same ride, in its own language."),
             until=Reached(CALL_DRIVER),
         ),
-        Step(
+        StoryStep(
             lazy("Somebody else tries the number with another PIN. The kiosk shows nothing."),
             KioskLook(right=False),
-            show=Surface.KIOSK,
+            show=StageScreen.KIOSK,
         ),
-        Step(
+        StoryStep(
             lazy("The driver is at the door. The guest comes back to the kiosk."),
             until=Reached(CLIENT_LOCATED),
-            show=Surface.KIOSK,
+            show=StageScreen.KIOSK,
         ),
-        Step(
+        StoryStep(
             lazy("Number and PIN open the ride, and the kiosk shows the start code."),
             KioskLook(code=True),
-            show=Surface.KIOSK,
+            show=StageScreen.KIOSK,
         ),
-        Step(
+        StoryStep(
             lazy("The guest has arrived, and nobody had to be asked."),
             until=Reached(COMPLETED),
         ),

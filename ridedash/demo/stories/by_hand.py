@@ -8,34 +8,36 @@ from typing import Any, Final
 
 from ridedash.demo.stories import kiosk_actions
 from ridedash.demo.stories.here import NotPlayed
-from ridedash.demo.stories.model import Ask, Book, KioskBook, KioskLook, Step, Surface
-from ridedash.demo.stories.runs import Phase, Run
+from ridedash.demo.stories.model import Ask, Book, KioskBook, KioskLook, StageScreen, StoryStep
+from ridedash.demo.stories.runs import RunPhase, StoryRun
 from ridedash.extensions import services
 from ridedash.store.orders import order_of_form
 
-SCREENS: Final = frozenset({Surface.DESK, Surface.KIOSK})  # screens that can type by themselves
+SCREENS: Final = frozenset(
+    {StageScreen.DESK, StageScreen.KIOSK}
+)  # screens that can type by themselves
 
 
-def screen_of(step: Step | None) -> str:
+def screen_of(step: StoryStep | None) -> str:
     """The screen that can do a step by itself; "" for none."""
     if step is None:
         return ""
     match step.do:
         case Book() | Ask():
-            return Surface.DESK
+            return StageScreen.DESK
         case KioskBook():
-            return Surface.KIOSK
-        case KioskLook() if step.show is Surface.KIOSK:
-            return Surface.KIOSK
+            return StageScreen.KIOSK
+        case KioskLook() if step.show is StageScreen.KIOSK:
+            return StageScreen.KIOSK
     return ""
 
 
-def by_hand(run: Run, step: Step | None, shown: frozenset[str]) -> dict[str, Any] | None:
+def by_hand(run: StoryRun, step: StoryStep | None, shown: frozenset[str]) -> dict[str, Any] | None:
     """What one of the `shown` screens is to do for a step that is not taken yet; None for nothing.
 
     {"screen", "do": "book", "ask" or "look", and the words to type}.
     """
-    if step is None or run.phase is not Phase.TODO or screen_of(step) not in shown:
+    if step is None or run.phase is not RunPhase.TODO or screen_of(step) not in shown:
         return None
     try:
         match step.do:
@@ -52,11 +54,11 @@ def by_hand(run: Run, step: Step | None, shown: frozenset[str]) -> dict[str, Any
 
 
 def _at_kiosk(do: str, fields: dict[str, Any]) -> dict[str, Any]:
-    return {"screen": Surface.KIOSK, "do": do} | fields
+    return {"screen": StageScreen.KIOSK, "do": do} | fields
 
 
-def _at_desk(run: Run, action: Book | Ask) -> dict[str, Any] | None:
-    fields = {"screen": Surface.DESK, "drop": action.to, "car": action.car}
+def _at_desk(run: StoryRun, action: Book | Ask) -> dict[str, Any] | None:
+    fields = {"screen": StageScreen.DESK, "drop": action.to, "car": action.car}
     if isinstance(action, Ask):
         return fields | {"do": "ask"}
     if not action.typed or action.seats or action.account or action.language:

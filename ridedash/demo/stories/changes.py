@@ -12,14 +12,14 @@ from ridedash.demo.stories.model import (
     EndsAs,
     Happened,
     Happens,
-    Press,
+    PressAction,
     Reached,
     Scenario,
     Settled,
+    StageScreen,
     Stands,
-    Step,
     Story,
-    Surface,
+    StoryStep,
 )
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import CALL_DRIVER, CLIENT_LOCATED, COMPLETED, IN_PROGRESS
@@ -33,37 +33,37 @@ SHARE: Final = Story(
     weekday=3,
     at=time(12, 10),
     steps=(
-        Step(
+        StoryStep(
             lazy("A guest shares a cab to the Conservatoire. No shared cab is free just now."),
             Scenario("share_retry"),
         ),
-        Step(
+        StoryStep(
             lazy(
                 "The desk books one seat. The ride company keeps looking, under a temporary number."
             ),
             Book("Sparrow", "314", "Conservatoire", "share", seats=1),
             Settled((OrderState.MATCHING,)),
         ),
-        Step(
+        StoryStep(
             lazy("The guest hesitates. There is no booking to cancel yet, so the cancel waits."),
-            Act(Press.ARM_CANCEL),
+            Act(PressAction.ARM_CANCEL),
             point="[data-notices]",
         ),
-        Step(
+        StoryStep(
             lazy("Now the guest wants the ride after all. One press withdraws the cancel."),
-            Act(Press.RELEASE_CANCEL),
+            Act(PressAction.RELEASE_CANCEL),
             point="[data-action='arm']",
         ),
-        Step(
+        StoryStep(
             lazy("A cab is found. The booking number takes over from the first one by itself."),
             until=Reached(CALL_DRIVER),
             point=PLATE,
         ),
-        Step(
+        StoryStep(
             lazy("It is the same ride, with its history. Nothing was cancelled."),
             until=Settled((OrderState.BOOKED,)),
         ),
-        Step(
+        StoryStep(
             lazy("The guest arrives, and pays the price of one seat."),
             until=Reached(COMPLETED),
         ),
@@ -83,42 +83,42 @@ SWAP: Final = Story(
     weekday=1,
     at=time(14, 20),
     steps=(
-        Step(
+        StoryStep(
             lazy(
                 "A guest goes to the hospital for a visit. Before it arrives, the car is replaced."
             ),
             Scenario("driver_swaps"),
         ),
-        Step(
+        StoryStep(
             lazy("The desk books a Mini."),
             Book("Lapwing", "226", "Meridian General Hospital", "mini"),
             Settled(),
         ),
-        Step(
+        StoryStep(
             lazy("The guest follows the ride on a phone."),
-            Act(Press.LINK),
-            show=Surface.PHONE,
+            Act(PressAction.LINK),
+            show=StageScreen.PHONE,
         ),
-        Step(
+        StoryStep(
             lazy("A driver has accepted. The guest looks out for this plate."),
             until=Reached(CALL_DRIVER),
             point=PLATE,
         ),
-        Step(
+        StoryStep(
             lazy("Another car comes instead. The desk sees both plates, and says so to the guest."),
             until=Happened("car_swapped"),
             point=PLATE,
         ),
-        Step(
+        StoryStep(
             lazy("The guest's phone says it too: forget the old plate, this is the new one."),
-            show=Surface.PHONE,
+            show=StageScreen.PHONE,
             point=PLATE_OF_GUEST,
         ),
-        Step(
+        StoryStep(
             lazy("The guest gets into the right car."),
             until=Stands((CLIENT_LOCATED, IN_PROGRESS)),
         ),
-        Step(
+        StoryStep(
             lazy("The guest has arrived, as if nothing had happened."),
             until=Reached(COMPLETED),
         ),

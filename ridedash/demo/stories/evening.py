@@ -6,22 +6,22 @@ It ends on a full board: a person in the audience may sort out the rest.
 from datetime import time
 from typing import Final
 
-from ridedash.demo.cast import CAST, Guest
+from ridedash.demo.cast import CAST, CastGuest
 from ridedash.demo.stories.model import (
     Action,
+    AddFault,
     Book,
-    Clock,
     Count,
-    Counted,
+    CountCheck,
     EndsAs,
-    Fault,
     Happened,
     Happens,
     Scenario,
+    SetClock,
     Settled,
     Stands,
-    Step,
     Story,
+    StoryStep,
 )
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import ALLOTMENT_FAILED
@@ -43,12 +43,12 @@ LOST: Final = "Wagtail"  # the answer to the booking is lost
 TROUBLES: Final[dict[str, Action]] = {
     NO_CAB: Scenario("no_cab"),
     LEFT: Scenario("driver_leaves"),
-    LOST: Fault("lost_answer"),
+    LOST: AddFault("lost_answer"),
 }
 CAR_OF: Final = {LEFT: "auto"}
 
 
-def _wave(number: int, say: Text) -> tuple[Step, ...]:
+def _wave(number: int, say: Text) -> tuple[StoryStep, ...]:
     """Ten bookings, one after the other, so that each has the same driver in every run."""
     guests = CAST[number * WAVE : (number + 1) * WAVE]
     return tuple(
@@ -58,7 +58,7 @@ def _wave(number: int, say: Text) -> tuple[Step, ...]:
     )
 
 
-def _booked(guest: Guest, car: str, say: Text) -> tuple[Step, ...]:
+def _booked(guest: CastGuest, car: str, say: Text) -> tuple[StoryStep, ...]:
     ride = Book(
         guest.name,
         guest.room,
@@ -69,8 +69,8 @@ def _booked(guest: Guest, car: str, say: Text) -> tuple[Step, ...]:
     )
     seen = Settled(UNSURE if guest.name == LOST else BOOKED, guest.name)
     trouble = TROUBLES.get(guest.name)
-    before = () if trouble is None else (Step(say, trouble),)
-    return (*before, Step(say, ride, seen))
+    before = () if trouble is None else (StoryStep(say, trouble),)
+    return (*before, StoryStep(say, ride, seen))
 
 
 EVENING: Final = Story(
@@ -82,27 +82,27 @@ EVENING: Final = Story(
     at=time(18, 30),
     steps=(
         *_wave(0, FIRST),
-        Step(SECOND, Clock(time(18, 40))),
+        StoryStep(SECOND, SetClock(time(18, 40))),
         *_wave(1, SECOND),
-        Step(THIRD, Clock(time(18, 50))),
+        StoryStep(THIRD, SetClock(time(18, 50))),
         *_wave(2, THIRD),
-        Step(
+        StoryStep(
             lazy("One guest gets no car. The board says it before the guest comes to ask."),
             until=Stands((ALLOTMENT_FAILED,), NO_CAB),
         ),
-        Step(
+        StoryStep(
             lazy("One driver has left. Another one is looked for, and nobody had to call."),
             until=Happened("driver_lost", LEFT),
         ),
-        Step(
+        StoryStep(
             lazy("And one answer was lost. These three stand on top; the others need nobody."),
         ),
-        Step(lazy("Now it is your desk. Which ride do you open first?")),
+        StoryStep(lazy("Now it is your desk. Which ride do you open first?")),
     ),
     ends=(
-        Count.exactly(Counted.BOOKINGS, 3 * WAVE),
-        Count.exactly(Counted.ORDERS, 3 * WAVE),
-        Count.exactly(Counted.UNKNOWN, 1),
+        Count.exactly(CountCheck.BOOKINGS, 3 * WAVE),
+        Count.exactly(CountCheck.ORDERS, 3 * WAVE),
+        Count.exactly(CountCheck.UNKNOWN, 1),
         EndsAs(ALLOTMENT_FAILED, NO_CAB),
         Happens("driver_lost", lazy("The loss of a driver stands in the history"), LEFT),
     ),

@@ -10,15 +10,15 @@ from ridedash.demo.stories.model import (
     Book,
     EndsAs,
     Happens,
-    Press,
+    PressAction,
     Pressed,
     Reached,
     Scenario,
     Settled,
+    StageScreen,
     Stands,
-    Step,
     Story,
-    Surface,
+    StoryStep,
 )
 from ridedash.wire import (
     ALLOTMENT_RETRYING,
@@ -39,52 +39,52 @@ START_TO_RECEIPT: Final = Story(
     weekday=3,
     at=time(17, 40),
     steps=(
-        Step(
+        StoryStep(
             lazy("A guest at the desk needs a car to the airport. The desk books a Mini."),
             Book("Kestrel", "412", "Meridian Airport", "mini"),
             Settled(),
         ),
-        Step(
+        StoryStep(
             lazy("The booking stands. The ride company looks for a driver; the board says so."),
         ),
-        Step(
+        StoryStep(
             lazy("The guest gets a link: the same ride, on the guest's own phone."),
-            Act(Press.LINK),
-            show=Surface.PHONE,
+            Act(PressAction.LINK),
+            show=StageScreen.PHONE,
         ),
-        Step(
+        StoryStep(
             lazy("A driver has accepted. Plate, car and minutes are there, for desk and guest."),
             until=Reached(CALL_DRIVER),
             point=PLATE,
         ),
-        Step(
+        StoryStep(
             lazy("The car waits at the door. The guest tells the driver the start code."),
             until=Reached(CLIENT_LOCATED),
-            show=Surface.PHONE,
+            show=StageScreen.PHONE,
             point=CODE,
         ),
-        Step(
+        StoryStep(
             lazy("The ride has begun."),
             until=Reached(IN_PROGRESS),
         ),
-        Step(
+        StoryStep(
             lazy("On the way the guest wants to go to the stadium instead. One press at the desk."),
-            Act(Press.CHANGE_DROP, "Lode Stadium"),
+            Act(PressAction.CHANGE_DROP, "Lode Stadium"),
         ),
-        Step(
+        StoryStep(
             lazy("They have arrived. The receipt shows each part of the fare."),
             until=Reached(COMPLETED),
         ),
-        Step(
+        StoryStep(
             lazy("The guest was content: five stars go to the ride company."),
-            Act(Press.FEEDBACK, "5"),
+            Act(PressAction.FEEDBACK, "5"),
             point="[data-action='feedback']",
         ),
     ),
     ends=(
         *ONE_RIDE,
-        Pressed(Press.CHANGE_DROP, "done", lazy("The new place was taken on")),
-        Pressed(Press.FEEDBACK, "done", lazy("The feedback has arrived")),
+        Pressed(PressAction.CHANGE_DROP, "done", lazy("The new place was taken on")),
+        Pressed(PressAction.FEEDBACK, "done", lazy("The feedback has arrived")),
         EndsAs(COMPLETED),
     ),
 )
@@ -97,30 +97,30 @@ DRIVER_CANCELS: Final = Story(
     weekday=4,
     at=time(8, 5),
     steps=(
-        Step(
+        StoryStep(
             lazy("A guest takes an auto to the station. The driver will not keep the promise."),
             Scenario("driver_leaves"),
         ),
-        Step(
+        StoryStep(
             lazy("The desk books as always."),
             Book("Wren", "207", "Port Meridian Central Station", "auto"),
             Settled(),
         ),
-        Step(
+        StoryStep(
             lazy("A driver has accepted and is on the way. Remember the plate."),
             until=Reached(CALL_DRIVER),
             point=PLATE,
         ),
-        Step(
+        StoryStep(
             lazy("The driver has cancelled. The old plate is gone at once: nobody waits for it."),
             until=Reached(ALLOTMENT_RETRYING),
         ),
-        Step(
+        StoryStep(
             lazy("Another driver has accepted: a new plate, and new minutes."),
             until=Stands((CALL_DRIVER, CLIENT_LOCATED, IN_PROGRESS)),
             point=PLATE,
         ),
-        Step(
+        StoryStep(
             lazy("The guest is brought to the station after all."),
             until=Reached(COMPLETED),
         ),

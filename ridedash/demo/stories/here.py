@@ -30,7 +30,7 @@ class NotPlayed(Exception):
 
 
 @dataclass(frozen=True)
-class Here:
+class StoryProperty:
     """A property and one of its accounts."""
 
     property_id: int
@@ -43,7 +43,7 @@ class Here:
         return Trip(self.pickup, self.pickup_name, place_named(to, self.pickup), to)
 
 
-def here(label: str = "") -> Here:
+def here(label: str = "") -> StoryProperty:
     """The presenter's property with the account of this label or the usual. Raises NotPlayed."""
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
@@ -54,7 +54,7 @@ def here(label: str = "") -> Here:
         if account is None or prop.pickup_lat is None or prop.pickup_lng is None:
             raise NotPlayed("the property has no pickup place or no account")
         pickup = LatLng(prop.pickup_lat, prop.pickup_lng)
-        return Here(prop.id, pickup, prop.pickup_name or prop.name, account.id)
+        return StoryProperty(prop.id, pickup, prop.pickup_name or prop.name, account.id)
 
 
 def place_named(name: str, near: LatLng) -> LatLng:

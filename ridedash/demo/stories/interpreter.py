@@ -17,9 +17,18 @@ from ridedash.demo.phone import give_newest
 from ridedash.demo.sandbox_control import ClockNow, NotDone, NothingAhead
 from ridedash.demo.stories.actions import do
 from ridedash.demo.stories.here import NotPlayed, NotYet
-from ridedash.demo.stories.model import Act, Answering, Book, Clock, Fault, KioskBook, Step, Story
-from ridedash.demo.stories.runs import LATE, RESUMED, Phase, Run, Runs
-from ridedash.demo.stories.seen import Line, all_shown, is_seen, lines, ride_behind
+from ridedash.demo.stories.model import (
+    Act,
+    AddFault,
+    Answering,
+    Book,
+    KioskBook,
+    SetClock,
+    Story,
+    StoryStep,
+)
+from ridedash.demo.stories.runs import LATE, RESUMED, RunPhase, Runs, StoryRun
+from ridedash.demo.stories.seen import CheckedLine, all_shown, is_seen, lines, ride_behind
 from ridedash.demo.stories.waiting import came_late, in_vain
 from ridedash.extensions import services
 from ridedash.store.models.orders import Ride
@@ -46,18 +55,18 @@ TRIES: Final = 5  # attempts to leave a step while other requests change the run
 class Moment:
     """The progress of a run; `lines` are the results at its end, empty before."""
 
-    run: Run
+    run: StoryRun
     story: Story
-    lines: tuple[Line, ...] = ()
+    lines: tuple[CheckedLine, ...] = ()
 
     @property
-    def step(self) -> Step | None:
+    def step(self) -> StoryStep | None:
         """The step that is to be taken, or that was taken and waits; None after the last."""
         steps = self.story.steps
         return steps[self.run.step] if self.run.step < len(steps) else None
 
 
-def start(story: Story, seed: int) -> Run:
+def start(story: Story, seed: int) -> StoryRun:
     """Begin a story: delete rides and guests, and hold the clock at the story's time.
 
     Raises StillSending, NotDone, and sqlite3.Error when the run can't be stored; nothing has
@@ -87,12 +96,12 @@ def advance(moment: Moment, speed: int) -> Moment:
         return moment
     if step is None:
         return _end(moment)
-    if run.phase is Phase.DOING:
+    if run.phase is RunPhase.DOING:
         is_busy = now() - run.phase_at < TAKES
         return moment if is_busy else _after_death(moment, step)
-    if run.phase is Phase.TODO:
+    if run.phase is RunPhase.TODO:
         with ALONE:  # so that no Reset comes between the claim and the action
-            claimed = runs().update(run, Phase.DOING, now())
+            claimed = runs().update(run, RunPhase.DOING, now())
             if claimed is None:
                 return latest(moment)
             return _do(replace(moment, run=claimed), step)
@@ -101,7 +110,7 @@ def advance(moment: Moment, speed: int) -> Moment:
 
 def skip(moment: Moment, wanted: int) -> Moment:
     """Skip the step `wanted`; do nothing if it is not the present step."""
-    moment = _left(moment, Phase.TODO, wanted)
+    moment = _left(moment, RunPhase.TODO, wanted)
     if moment.step is None and not moment.run.is_over:
         with contextlib.suppress(NotDone):  # the next press of Step tries again
             return _end(moment)
@@ -114,15 +123,15 @@ def fail(moment: Moment, why: str) -> Moment:
     Raises NotDone when the sandbox does not answer: nothing has changed then.
     """
     _turn(HELD)
-    return _change_run(moment, Phase.FAILED, why=why)
+    return _change_run(moment, RunPhase.FAILED, why=why)
 
 
 def drop(moment: Moment) -> Moment:
     """End a story before its end; its rides stay."""
-    return _left(moment, Phase.DROPPED)
+    return _left(moment, RunPhase.DROPPED)
 
 
-def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
+def _left(moment: Moment, phase: RunPhase, wanted: int | None = None) -> Moment:
     """Leave the present step, and set the run to `phase`; hold the clock if the step let it run.
 
     Tries again when a page that plays the story changes the run at the same time.
@@ -134,7 +143,7 @@ def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
         step = None if wanted is None else min(wanted + 1, len(moment.story.steps))
         changed = runs().update(run, phase, now(), step=step)
         if changed is not None:
-            if run.phase is Phase.WAITING:
+            if run.phase is RunPhase.WAITING:
                 with contextlib.suppress(NotDone):
                     # if the sandbox does not answer, its clock stays as it is
                     _turn(HELD)
@@ -143,7 +152,7 @@ def _left(moment: Moment, phase: Phase, wanted: int | None = None) -> Moment:
     return moment
 
 
-def _do(moment: Moment, step: Step) -> Moment:
+def _do(moment: Moment, step: StoryStep) -> Moment:
     """Do the action of a step, and go on if the step waits for nothing."""
     calls = services().metrics.calls_in_vain()
     began = now()
@@ -152,29 +161,29 @@ def _do(moment: Moment, step: Step) -> Moment:
         if step.do is not None:
             values |= do(moment.run, step.do)
     except NotPlayed as error:
-        return _change_run(moment, Phase.FAILED, why=str(error))
+        return _change_run(moment, RunPhase.FAILED, why=str(error))
     except NotYet as error:
-        _change_run(moment, Phase.TODO)
+        _change_run(moment, RunPhase.TODO)
         raise NotDone from error
-    if isinstance(step.do, Fault) and step.do.lasts_s is not None:
+    if isinstance(step.do, AddFault) and step.do.lasts_s is not None:
         ends = began + timedelta(seconds=step.do.lasts_s)
         values |= {"calls_before": calls, "outage_ends": ends.timestamp()}
     if step.until is None and _may_go_on(moment):
         return _go_on(moment, **values)
-    return _change_run(moment, Phase.WAITING, **values)
+    return _change_run(moment, RunPhase.WAITING, **values)
 
 
-def _after_death(moment: Moment, step: Step) -> Moment:
+def _after_death(moment: Moment, step: StoryStep) -> Moment:
     """Go on after a process died in the middle of an action.
 
     A booking is done again, which makes no second order; other actions are assumed to be done.
     """
     if step.do is None or isinstance(step.do, Book | KioskBook):
-        return _change_run(moment, Phase.TODO)
-    return _change_run(moment, Phase.WAITING) if step.until else _go_on(moment)
+        return _change_run(moment, RunPhase.TODO)
+    return _change_run(moment, RunPhase.WAITING) if step.until else _go_on(moment)
 
 
-def _look(moment: Moment, step: Step, speed: int) -> Moment:
+def _look(moment: Moment, step: StoryStep, speed: int) -> Moment:
     """Check the step's condition. Go on if it holds; else let the clock run, if that may help."""
     run = runs().ask(moment.run, now())
     clock = control().clock()
@@ -210,7 +219,7 @@ def _look(moment: Moment, step: Step, speed: int) -> Moment:
     return moment
 
 
-def _booked_again(moment: Moment, step: Step) -> Moment | None:
+def _booked_again(moment: Moment, step: StoryStep) -> Moment | None:
     """The moment with the step to be repeated, if its booking was not sent in time. Else None."""
     if not isinstance(step.do, Book | KioskBook):
         return None
@@ -220,7 +229,7 @@ def _booked_again(moment: Moment, step: Step) -> Moment | None:
         return None
     orders = {name: each for name, each in run.values["orders"].items() if name != ride}
     again = run.values.get(LATE, {}) | {ride: [*late, order_id]}
-    return _change_run(moment, Phase.TODO, told=words, orders=orders, **{LATE: again})
+    return _change_run(moment, RunPhase.TODO, told=words, orders=orders, **{LATE: again})
 
 
 def _knows(clock: ClockNow) -> bool:
@@ -236,11 +245,11 @@ def _may_go_on(moment: Moment) -> bool:
     """
     after = moment.run.step + 1
     following = moment.story.steps[after : after + 1]
-    matters = not following or isinstance(following[0].do, Act | Clock | Fault)
+    matters = not following or isinstance(following[0].do, Act | SetClock | AddFault)
     return not matters or all_shown(moment.run.property_id)
 
 
-def _outage_metrics(run: Run, step: Step) -> dict[str, Any]:
+def _outage_metrics(run: StoryRun, step: StoryStep) -> dict[str, Any]:
     """The metrics of an outage: its calls, and how long rides got no update after it.
 
     The time is unknown if the outage ended while no page requested the story, as on a computer that
@@ -265,7 +274,7 @@ def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
     if not (ride.booking_id or ride.txn_id):
         return moment
     # if two windows show the story, only one of them changes the clock
-    claimed = runs().update(run, Phase.WAITING, run.phase_at)
+    claimed = runs().update(run, RunPhase.WAITING, run.phase_at)
     if claimed is None:
         return latest(moment)
     give_newest(run.property_id)
@@ -286,17 +295,19 @@ def _turn(speed: int) -> None:
 
 def _go_on(moment: Moment, **values: Any) -> Moment:
     """Go to the next step. After the last one, the next request brings the results."""
-    return _change_run(moment, Phase.TODO, step=moment.run.step + 1, **values)
+    return _change_run(moment, RunPhase.TODO, step=moment.run.step + 1, **values)
 
 
 def _end(moment: Moment) -> Moment:
     """End the story, and store the results of its checks."""
     found = lines(moment.run, moment.story.ends, control().ledger())
     results = [[each.words, each.holds] for each in found]
-    return _change_run(moment, Phase.ENDED, lines=results)
+    return _change_run(moment, RunPhase.ENDED, lines=results)
 
 
-def _change_run(moment: Moment, phase: Phase, *, step: int | None = None, **values: Any) -> Moment:
+def _change_run(
+    moment: Moment, phase: RunPhase, *, step: int | None = None, **values: Any
+) -> Moment:
     """Store the phase, step and values of a run.
 
     If another request has changed the run meanwhile, only the values are stored. Returns the moment
@@ -319,7 +330,7 @@ def latest(moment: Moment) -> Moment:
 def with_lines(moment: Moment) -> Moment:
     """The moment with the results of its story, if the story is at its end."""
     results = moment.run.values.get("lines", ())
-    return replace(moment, lines=tuple(Line(words, holds) for words, holds in results))
+    return replace(moment, lines=tuple(CheckedLine(words, holds) for words, holds in results))
 
 
 def runs() -> Runs:

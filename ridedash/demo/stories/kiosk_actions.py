@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 
 from ridedash.demo.stories.here import NotPlayed, here, offer_to_book
 from ridedash.demo.stories.model import KioskBook, KioskLook
-from ridedash.demo.stories.runs import Run
+from ridedash.demo.stories.runs import StoryRun
 from ridedash.extensions import services
 from ridedash.rides import tickets
 from ridedash.rides.orders import kiosk_place
 from ridedash.rides.orders.kiosk_asks import GuestRequest
-from ridedash.rides.orders.kiosk_place import Press
+from ridedash.rides.orders.kiosk_place import KioskPress
 from ridedash.rides.orders.place import PlaceError
 from ridedash.rides.share_links import RideOver, give_link, token_of
 from ridedash.rides.tickets import Looked
@@ -30,7 +30,7 @@ from ridedash.views.web.formatting import zone
 VISIT_LENGTH: Final = 16
 
 
-def book_alone(run: Run, action: KioskBook) -> dict[str, Any]:
+def book_alone(run: StoryRun, action: KioskBook) -> dict[str, Any]:
     """Book as a guest does at the kiosk, once for each run. Raises NotPlayed.
 
     If the kiosk of the stage has booked already, that order is used.
@@ -44,7 +44,7 @@ def book_alone(run: Run, action: KioskBook) -> dict[str, Any]:
     offer = offer_to_book(owner, at.trip(action.to), action.car, action.language)
     request = GuestRequest(action.guest, None, None, None)
     visit, page = _visit(run, action.ride)
-    press = Press(kiosk_id, at.property_id, visit, page, offer, request, action.language)
+    press = KioskPress(kiosk_id, at.property_id, visit, page, offer, request, action.language)
     with s.db.read() as session:
         tz = zone(session.get_one(Property, at.property_id).timezone)
     try:
@@ -59,12 +59,12 @@ def book_alone(run: Run, action: KioskBook) -> dict[str, Any]:
     return _booked_values(run, action, order_id)
 
 
-def _booked_values(run: Run, action: KioskBook, order_id: int) -> dict[str, Any]:
+def _booked_values(run: StoryRun, action: KioskBook, order_id: int) -> dict[str, Any]:
     orders = run.values.get("orders", {}) | {action.ride: order_id}
     return {"orders": orders, "language": action.language}
 
 
-def _find_order(run: Run, action: KioskBook, kiosk_id: int) -> int | None:
+def _find_order(run: StoryRun, action: KioskBook, kiosk_id: int) -> int | None:
     """The order of this guest, if there is one."""
     secret = kiosk_place.page_secret(kiosk_id, *_visit(run, action.ride))
     with services().db.read() as session:
@@ -72,7 +72,7 @@ def _find_order(run: Run, action: KioskBook, kiosk_id: int) -> int | None:
     return None if order is None else order.id
 
 
-def fields_to_book(run: Run, action: KioskBook) -> dict[str, str] | None:
+def fields_to_book(run: StoryRun, action: KioskBook) -> dict[str, str] | None:
     """What the kiosk of the stage is to type as this guest; None once it has booked.
 
     The references are the run's, so there is one order, whether the kiosk or the interpreter makes
@@ -90,7 +90,7 @@ def fields_to_book(run: Run, action: KioskBook) -> dict[str, str] | None:
     return fields | {"visit": visit, "form_token": page}
 
 
-def fields_to_look(run: Run, action: KioskLook) -> dict[str, Any]:
+def fields_to_look(run: StoryRun, action: KioskLook) -> dict[str, Any]:
     """What the kiosk of the stage is to type to look up a ride, in the guest's language.
 
     Raises NotPlayed.
@@ -103,7 +103,7 @@ def fields_to_look(run: Run, action: KioskLook) -> dict[str, Any]:
     return fields | {"right": action.right, "code": action.code}
 
 
-def look_alone(run: Run, action: KioskLook) -> dict[str, Any]:
+def look_alone(run: StoryRun, action: KioskLook) -> dict[str, Any]:
     """Type the ride's number and a PIN at the kiosk; the right one opens it. Raises NotPlayed.
 
     A wrong PIN and a look at the start code are not repeated if the stage's kiosk has done them.
@@ -127,31 +127,31 @@ def look_alone(run: Run, action: KioskLook) -> dict[str, Any]:
     return noted | _link(kiosk_id, order_id, _secret(run, action, kiosk_id))
 
 
-def _note_ticket(s: Session, run: Run, ride: str, kiosk_id: int, order_id: int) -> None:
+def _note_ticket(s: Session, run: StoryRun, ride: str, kiosk_id: int, order_id: int) -> None:
     """Record that the guest has seen the ticket's number and PIN."""
     seen = kiosk_visits.Visit(_visit(run, ride)[0], kiosk_id, run.property_id)
     kiosk_visits.note_ticket(s, seen, order_id, services().clock())
 
 
-def _order(run: Run, action: KioskLook) -> int:
+def _order(run: StoryRun, action: KioskLook) -> int:
     found = run.order(action.ride)
     if found is None:
         raise NotPlayed(f"{action.ride} was not booked")
     return found
 
 
-def _secret(run: Run, action: KioskLook, kiosk_id: int) -> str:
+def _secret(run: StoryRun, action: KioskLook, kiosk_id: int) -> str:
     return kiosk_place.page_secret(kiosk_id, *_visit(run, action.ride))
 
 
-def _pin(run: Run, action: KioskLook, kiosk_id: int) -> str:
+def _pin(run: StoryRun, action: KioskLook, kiosk_id: int) -> str:
     """The PIN of the ride, or a wrong one."""
     secret = _secret(run, action, kiosk_id)
     right = tickets.pin_of(services().settings.secret_key, secret)
     return right if action.right else f"{(int(right) + 1) % 10**tickets.PIN_DIGITS:04d}"
 
 
-def _is_done(session: Session, run: Run, kiosk_id: int, action: KioskLook) -> bool:
+def _is_done(session: Session, run: StoryRun, kiosk_id: int, action: KioskLook) -> bool:
     """Whether the kiosk has already refused a PIN of this ride, or shown its start code."""
     order_id = _order(run, action)
     if not action.right:
@@ -221,7 +221,7 @@ def _works(kiosk: Kiosk) -> bool:
     return not kiosk.out_of_order and kiosk.lat is None
 
 
-def _visit(run: Run, ride: str) -> tuple[str, str]:
+def _visit(run: StoryRun, ride: str) -> tuple[str, str]:
     """The visit of a run's guest, and the secret of its page; both are the same in each repetition.
 
     They follow from the id of the run, which no one else knows.

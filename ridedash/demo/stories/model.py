@@ -17,7 +17,7 @@ PLATE_OF_GUEST: Final = "[data-slot='plate']"  # where the guest's phone shows t
 HOTEL_RIDE: Final = "ride"  # the name of the ride in a story with only one
 
 
-class Surface(StrEnum):
+class StageScreen(StrEnum):
     """The screen on which a step is seen."""
 
     DESK = "desk"
@@ -42,7 +42,7 @@ class Book:
     ride: str = HOTEL_RIDE
 
 
-class Press(StrEnum):
+class PressAction(StrEnum):
     """The actions on a ride that a member of staff has buttons for."""
 
     ABORT = "abort"
@@ -59,7 +59,7 @@ class Press(StrEnum):
 class Act:
     """Press a button of a ride."""
 
-    press: Press
+    press: PressAction
     text: str = ""
     ride: str = HOTEL_RIDE
 
@@ -72,7 +72,7 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class Fault:
+class AddFault:
     """Add a fault, named as on the director's page; an outage lasts `lasts_s` of wall time."""
 
     name: str
@@ -89,7 +89,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Clock:
+class SetClock:
     """Set the ride company's clock to a later time of the same day, and hold it there."""
 
     at: time
@@ -115,7 +115,7 @@ class KioskLook:
     ride: str = HOTEL_RIDE
 
 
-Action = Book | Act | Scenario | Fault | Ask | Clock | KioskBook | KioskLook
+Action = Book | Act | Scenario | AddFault | Ask | SetClock | KioskBook | KioskLook
 
 
 @dataclass(frozen=True)
@@ -169,17 +169,17 @@ Seen = Settled | Reached | AllReached | Stands | Happened | Answering
 
 
 @dataclass(frozen=True)
-class Step:
+class StoryStep:
     """One moment: what the presenter says, what is done, what must be seen, and on which screen."""
 
     say: Text
     do: Action | None = None
     until: Seen | None = None
-    show: Surface = Surface.DESK
+    show: StageScreen = StageScreen.DESK
     point: str = ""  # a CSS selector on that screen, to highlight
 
 
-class Counted(StrEnum):
+class CountCheck(StrEnum):
     """Numbers that are checked at the end of a story."""
 
     BOOKINGS = "bookings"  # bookings in the sandbox's ledger
@@ -193,12 +193,12 @@ class Counted(StrEnum):
 class Count:
     """A check at the end: the number is from `least` to `most`."""
 
-    what: Counted
+    what: CountCheck
     least: int
     most: int
 
     @classmethod
-    def exactly(cls, what: Counted, n: int) -> "Count":
+    def exactly(cls, what: CountCheck, n: int) -> "Count":
         """A check that the number is exactly `n`."""
         return cls(what, n, n)
 
@@ -221,7 +221,7 @@ class Happens:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedCheck:
     """A check at the end: the service refused the order with this code."""
 
     code: str
@@ -250,7 +250,7 @@ class Dearer:
 class Pressed:
     """A check at the end: the outcome of an action, as ActionResult names it."""
 
-    press: Press
+    press: PressAction
     outcome: str
     words: Text
     ride: str = HOTEL_RIDE
@@ -271,12 +271,12 @@ class Noted:
     words: Text
 
 
-Check = Count | EndsAs | Happens | Refused | NotOffered | Dearer | Pressed | Fresh | Noted
+Check = Count | EndsAs | Happens | RefusedCheck | NotOffered | Dearer | Pressed | Fresh | Noted
 # checks for any story with one ride
 ONE_RIDE: Final = (
-    Count.exactly(Counted.BOOKINGS, 1),
-    Count.exactly(Counted.ORDERS, 1),
-    Count.exactly(Counted.UNKNOWN, 0),
+    Count.exactly(CountCheck.BOOKINGS, 1),
+    Count.exactly(CountCheck.ORDERS, 1),
+    Count.exactly(CountCheck.UNKNOWN, 0),
 )
 
 
@@ -290,5 +290,5 @@ class Story:
     seconds: int  # approximate duration
     weekday: int
     at: time
-    steps: tuple[Step, ...]
+    steps: tuple[StoryStep, ...]
     ends: tuple[Check, ...]

@@ -8,18 +8,18 @@ from ridedash.demo.stories.model import (
     Ask,
     Book,
     Count,
-    Counted,
+    CountCheck,
     EndsAs,
     NotOffered,
-    Press,
+    PressAction,
     Pressed,
     Reached,
-    Refused,
+    RefusedCheck,
     Scenario,
     Settled,
     Stands,
-    Step,
     Story,
+    StoryStep,
 )
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import (
@@ -48,12 +48,12 @@ NO: Final = Story(
     weekday=1,
     at=time(14, 0),
     steps=(
-        Step(
+        StoryStep(
             lazy("One: the account of this booking is blocked at the ride company."),
             Book("Teal", "424", STATION, "mini", account="Banned account", ride=BANNED),
             Settled(REJECTED, BANNED),
         ),
-        Step(
+        StoryStep(
             lazy("Two: this account owes money. The desk reads which one, and what to do."),
             Book(
                 "Tern",
@@ -65,65 +65,65 @@ NO: Final = Story(
             ),
             Settled(REJECTED, OWING),
         ),
-        Step(
+        StoryStep(
             lazy("Three: a place in another city. It is said before anybody can press Book."),
             Ask(ELSEWHERE, "Saltmere Station"),
         ),
-        Step(
+        StoryStep(
             lazy("Four: from the hotel to the hotel. Nobody needs a car for that."),
             Ask(SAME, "Grand Meridian Hotel"),
         ),
-        Step(
+        StoryStep(
             lazy("Five: no driver will be found for the next guest."),
             Scenario("no_cab"),
         ),
-        Step(
+        StoryStep(
             lazy("The search goes on for minutes. Then the desk and the guest read it at once."),
             Book("Siskin", "301", STATION, "mini", ride=EMPTY),
             Stands((ALLOTMENT_FAILED,), EMPTY),
         ),
-        Step(
+        StoryStep(
             lazy("Six: the guest changes their mind while a driver is looked for."),
             Book("Pipit", "511", STATION, "mini", ride=STOPPED),
             Settled(ride=STOPPED),
         ),
-        Step(
+        StoryStep(
             lazy("The desk stops the search. That works, and costs nothing."),
-            Act(Press.ABORT, ride=STOPPED),
+            Act(PressAction.ABORT, ride=STOPPED),
             Stands((BOOKING_CANCELLED,), STOPPED),
         ),
-        Step(
+        StoryStep(
             lazy("Seven: another guest changes their mind when the driver has accepted."),
             Book("Merlin", "514", STATION, "mini", ride=CANCELLED),
             Reached(CALL_DRIVER, CANCELLED),
         ),
-        Step(
+        StoryStep(
             lazy("The desk cancels. The minutes without a fee stood on the page."),
-            Act(Press.CANCEL, ride=CANCELLED),
+            Act(PressAction.CANCEL, ride=CANCELLED),
             Stands((BOOKING_CANCELLED,), CANCELLED),
         ),
-        Step(
+        StoryStep(
             lazy("Eight: a guest is on the way already."),
             Book("Osprey", "517", STATION, "mini", ride=RIDING),
             Reached(IN_PROGRESS, RIDING),
         ),
-        Step(
+        StoryStep(
             lazy("Cancelling is over now. The page says so, and asks the ride company nothing."),
-            Act(Press.CANCEL, ride=RIDING),
+            Act(PressAction.CANCEL, ride=RIDING),
             point="[data-action='cancel']",
         ),
     ),
     ends=(
-        Refused(BANNED_USER, BANNED),
-        Refused(OUTSTANDING_DUE, OWING),
+        RefusedCheck(BANNED_USER, BANNED),
+        RefusedCheck(OUTSTANDING_DUE, OWING),
         NotOffered(ELSEWHERE),
         NotOffered(SAME),
         EndsAs(ALLOTMENT_FAILED, EMPTY),
-        Pressed(Press.ABORT, "done", lazy("Stopping the search worked"), STOPPED),
-        Pressed(Press.CANCEL, "done", lazy("Cancelling before the ride worked"), CANCELLED),
-        Pressed(Press.CANCEL, "not_now", lazy("Cancelling in the ride was not sent"), RIDING),
-        Count.exactly(Counted.BOOKINGS, 4),
-        Count.exactly(Counted.ORDERS, 6),
-        Count.exactly(Counted.UNKNOWN, 0),
+        Pressed(PressAction.ABORT, "done", lazy("Stopping the search worked"), STOPPED),
+        Pressed(PressAction.CANCEL, "done", lazy("Cancelling before the ride worked"), CANCELLED),
+        Pressed(PressAction.CANCEL, "not_now", lazy("Cancelling in the ride was not sent"), RIDING),
+        Count.exactly(CountCheck.BOOKINGS, 4),
+        Count.exactly(CountCheck.ORDERS, 6),
+        Count.exactly(CountCheck.UNKNOWN, 0),
     ),
 )

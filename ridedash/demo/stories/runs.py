@@ -40,7 +40,7 @@ CREATE TABLE runs (
 """
 
 
-class Phase(StrEnum):
+class RunPhase(StrEnum):
     """The state of a run's present step."""
 
     TODO = "todo"
@@ -51,11 +51,11 @@ class Phase(StrEnum):
     DROPPED = "dropped"
 
 
-OVER: Final = frozenset({Phase.FAILED, Phase.ENDED, Phase.DROPPED})
+OVER: Final = frozenset({RunPhase.FAILED, RunPhase.ENDED, RunPhase.DROPPED})
 
 
 @dataclass(frozen=True)
-class Run:
+class StoryRun:
     """A story that was begun, and its progress.
 
     `values`, stored as JSON: "orders" (the order of each ride), "why" (the reason why a story
@@ -68,7 +68,7 @@ class Run:
     property_id: int
     began_at: datetime
     step: int
-    phase: Phase
+    phase: RunPhase
     phase_at: datetime
     version: int = 0  # rises with each change
     values: dict[str, Any] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Runs:
         with self._write() as database:
             database.execute("UPDATE runs SET version = version WHERE 0")
 
-    def begin(self, story: str, seed: int, property_id: int, now: datetime) -> Run:
+    def begin(self, story: str, seed: int, property_id: int, now: datetime) -> StoryRun:
         """A new run at its first step; every other run is dropped."""
         run_id, at = secrets.token_urlsafe(12), now.timestamp()
         with self._write() as database:
@@ -117,22 +117,22 @@ class Runs:
             )
             database.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, '{}', ?)",
-                (run_id, story, seed, property_id, at, Phase.TODO, at, at),
+                (run_id, story, seed, property_id, at, RunPhase.TODO, at, at),
             )
-        return Run(run_id, story, seed, property_id, now, 0, Phase.TODO, now)
+        return StoryRun(run_id, story, seed, property_id, now, 0, RunPhase.TODO, now)
 
-    def find(self, run_id: str) -> Run | None:
+    def find(self, run_id: str) -> StoryRun | None:
         """A run by its id."""
         with self._write() as database:
             row = database.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
         return None if row is None else _run(row)
 
-    def present(self, property_id: int) -> Run | None:
+    def present(self, property_id: int) -> StoryRun | None:
         """The latest run if it is not over; None otherwise, also while the file can't be used."""
         found = self.latest(property_id)
         return None if found is None or found.is_over else found
 
-    def latest(self, property_id: int) -> Run | None:
+    def latest(self, property_id: int) -> StoryRun | None:
         """The run that was begun last, over or not; None also while the file can't be used.
 
         So a page that also shows other things does not fail.
@@ -146,8 +146,14 @@ class Runs:
         return None if row is None else _run(row)
 
     def update(
-        self, run: Run, phase: Phase, now: datetime, *, step: int | None = None, **values: Any
-    ) -> Run | None:
+        self,
+        run: StoryRun,
+        phase: RunPhase,
+        now: datetime,
+        *,
+        step: int | None = None,
+        **values: Any,
+    ) -> StoryRun | None:
         """The run with a new phase and step; None when another request has changed it."""
         to, together = run.step if step is None else step, run.values | values
         asked_at = max(run.asked_at or now, now)
@@ -171,7 +177,7 @@ class Runs:
             )
             return changed if done.rowcount == 1 else None
 
-    def store_values(self, run: Run, **values: Any) -> None:
+    def store_values(self, run: StoryRun, **values: Any) -> None:
         """Store values of an action, even if another request has changed the run meanwhile."""
         with self._write() as database:
             row = database.execute("SELECT kept FROM runs WHERE id = ?", (run.id,)).fetchone()
@@ -179,7 +185,7 @@ class Runs:
                 together = json.dumps(json.loads(row["kept"]) | values)
                 database.execute("UPDATE runs SET kept = ? WHERE id = ?", (together, run.id))
 
-    def ask(self, run: Run, now: datetime) -> Run:
+    def ask(self, run: StoryRun, now: datetime) -> StoryRun:
         """Record that a page follows a run.
 
         A pause of more than ALONE_S does not count as waiting: its length is added to `phase_at`.
@@ -209,7 +215,7 @@ class Runs:
         database.execute(
             "UPDATE runs SET phase = ?, phase_at = ?, version = version + 1"
             " WHERE phase NOT IN (?, ?, ?)",
-            (Phase.DROPPED, at, *sorted(OVER)),
+            (RunPhase.DROPPED, at, *sorted(OVER)),
         )
 
     @contextmanager
@@ -220,15 +226,15 @@ class Runs:
             yield database
 
 
-def _run(row: sqlite3.Row) -> Run:
-    return Run(
+def _run(row: sqlite3.Row) -> StoryRun:
+    return StoryRun(
         row["id"],
         row["story"],
         row["seed"],
         row["property_id"],
         datetime.fromtimestamp(row["began_at"], UTC),
         row["step"],
-        Phase(row["phase"]),
+        RunPhase(row["phase"]),
         datetime.fromtimestamp(row["phase_at"], UTC),
         row["version"],
         json.loads(row["kept"]),

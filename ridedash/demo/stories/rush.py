@@ -7,11 +7,11 @@ from ridedash.demo.stories.model import (
     ONE_RIDE,
     Ask,
     Book,
-    Clock,
     Dearer,
+    SetClock,
     Settled,
-    Step,
     Story,
+    StoryStep,
 )
 from ridedash.wording import lazy
 
@@ -27,25 +27,25 @@ RUSH_HOUR: Final = Story(
     weekday=3,
     at=time(17, 55),
     steps=(
-        Step(
+        StoryStep(
             lazy("Five minutes to six. A guest asks what a Mini to the airport costs."),
             Ask(BEFORE, AIRPORT),
         ),
-        Step(
+        StoryStep(
             lazy("The guest takes the time for a coffee. Now it is twenty past six."),
-            Clock(time(18, 20)),
+            SetClock(time(18, 20)),
         ),
-        Step(
+        StoryStep(
             lazy("The same car and the same way once more. What does the desk read now?"),
             Ask(AFTER, AIRPORT),
             point=CHANGED,
         ),
-        Step(
+        StoryStep(
             lazy("The guest knows the price, and why. Only now the desk presses Book."),
             Book("Lapwing", "226", AIRPORT, "mini"),
             Settled(),
         ),
-        Step(
+        StoryStep(
             lazy("The ride is booked at the price that was read out."),
             point="[data-slot='fare']",
         ),

@@ -8,13 +8,13 @@ from typing import Final
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.demo.sandbox_control import Entry
+from ridedash.demo.sandbox_control import LedgerEntry
 from ridedash.demo.stories.model import (
     AllReached,
     Answering,
     Check,
     Count,
-    Counted,
+    CountCheck,
     Dearer,
     EndsAs,
     Fresh,
@@ -24,12 +24,12 @@ from ridedash.demo.stories.model import (
     NotOffered,
     Pressed,
     Reached,
-    Refused,
+    RefusedCheck,
     Seen,
     Settled,
     Stands,
 )
-from ridedash.demo.stories.runs import LATE, Run
+from ridedash.demo.stories.runs import LATE, StoryRun
 from ridedash.extensions import services
 from ridedash.rides.tracking.merge import rank
 from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
@@ -44,14 +44,14 @@ FRESH: Final = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
-class Line:
+class CheckedLine:
     """A check at the end of a story, and whether it holds."""
 
     words: str
     holds: bool
 
 
-def is_seen(run: Run, wanted: Seen) -> bool:
+def is_seen(run: StoryRun, wanted: Seen) -> bool:
     """Whether the condition of a step holds."""
     with services().db.read() as s:
         match wanted:
@@ -71,7 +71,7 @@ def is_seen(run: Run, wanted: Seen) -> bool:
                 return _is_followed(s, run.property_id) == answers
 
 
-def ride_behind(run: Run, wanted: Seen) -> Ride | None:
+def ride_behind(run: StoryRun, wanted: Seen) -> Ride | None:
     """The ride whose next phase may meet the condition; None if no ride's can."""
     with services().db.read() as s:
         match wanted:
@@ -109,7 +109,7 @@ def fresh_rides(property_id: int) -> tuple[int, int]:
     return sum(at is not None and now - at < FRESH for at in seen), len(seen)
 
 
-def lines(run: Run, ends: tuple[Check, ...], ledger: list[Entry]) -> list[Line]:
+def lines(run: StoryRun, ends: tuple[Check, ...], ledger: list[LedgerEntry]) -> list[CheckedLine]:
     """The checks at the end of a story, read from our database and from the sandbox's ledger."""
     with services().db.read() as s:
         found = [_line(s, run, each, ledger) for each in ends]
@@ -120,108 +120,110 @@ def lines(run: Run, ends: tuple[Check, ...], ledger: list[Entry]) -> list[Line]:
             "%(num)d bookings were not sent in time, and made once more",
             late,
         )
-        found.append(Line(words, True))
+        found.append(CheckedLine(words, True))
     return found
 
 
-def _line(s: Session, run: Run, check: Check, ledger: list[Entry]) -> Line:
+def _line(s: Session, run: StoryRun, check: Check, ledger: list[LedgerEntry]) -> CheckedLine:
     match check:
         case Count(what, least, most):
             found = _count(s, run, what, ledger)
-            return Line(_counted(what, found, most), least <= found <= most)
+            return CheckedLine(_counted(what, found, most), least <= found <= most)
         case EndsAs(status, ride):
             found_ride = ride_of(s, run, ride)
             kind = Kind.POINT_TO_POINT if found_ride is None else Kind(found_ride.kind)
             words = status_words(status, kind, Audience.STAFF, {}).headline
             line = _("How the ride ended: %(words)s", words=words)
-            return Line(line, found_ride is not None and found_ride.status == status)
+            return CheckedLine(line, found_ride is not None and found_ride.status == status)
         case Happens(event, words, ride):
-            return Line(str(words), _events(s, run, ride, event) > 0)
-        case Refused(code, ride):
+            return CheckedLine(str(words), _events(s, run, ride, event) > 0)
+        case RefusedCheck(code, ride):
             refused = order_of(s, run, ride)
             words = refusal(code, Audience.STAFF).headline
-            return Line(words, refused is not None and _is_refused(refused, code))
+            return CheckedLine(words, refused is not None and _is_refused(refused, code))
         case _:
             return _line_of_run(run, check)
 
 
-def _line_of_run(run: Run, check: NotOffered | Dearer | Pressed | Fresh | Noted) -> Line:
+def _line_of_run(
+    run: StoryRun, check: NotOffered | Dearer | Pressed | Fresh | Noted
+) -> CheckedLine:
     """The result of a check that needs only the values noted by actions."""
     prices = run.values.get("asked", {})
     match check:
         case NotOffered(name):
             refused = prices.get(name, {}).get("refused", "")
-            return Line(refused or _("Not offered"), bool(refused))
+            return CheckedLine(refused or _("Not offered"), bool(refused))
         case Dearer(before, after):
             return _dearer(prices.get(before, {}), prices.get(after, {}))
         case Pressed(press, outcome, words, ride):
             result = run.values.get("pressed", {}).get(f"{ride} {press}")
-            return Line(str(words), result == outcome)
+            return CheckedLine(str(words), result == outcome)
         case Fresh(within_s):
             if run.values.get("unwatched"):
-                return Line(_("Every ride is fresh. Nobody watched the outage end."), True)
+                return CheckedLine(_("Every ride is fresh. Nobody watched the outage end."), True)
             return _fresh(run.values.get("silent_s"), within_s)
         case Noted(name, words):
-            return Line(str(words), name in run.values.get("noted", ()))
+            return CheckedLine(str(words), name in run.values.get("noted", ()))
 
 
-def _fresh(silent_s: int | None, within_s: int) -> Line:
+def _fresh(silent_s: int | None, within_s: int) -> CheckedLine:
     if silent_s is None:
-        return Line(_("Nobody waited for the end of the outage."), False)
+        return CheckedLine(_("Nobody waited for the end of the outage."), False)
     if silent_s < 0:
-        return Line(_("The outage was ended early, and every ride is fresh."), True)
+        return CheckedLine(_("The outage was ended early, and every ride is fresh."), True)
     words = _(
         "Every ride was fresh %(n)d s after the outage, %(most)d s at most",
         n=silent_s,
         most=within_s,
     )
-    return Line(words, silent_s <= within_s)
+    return CheckedLine(words, silent_s <= within_s)
 
 
-def _dearer(before: dict[str, str], after: dict[str, str]) -> Line:
+def _dearer(before: dict[str, str], after: dict[str, str]) -> CheckedLine:
     words = _(
         "%(before)s before, %(after)s now",
         before=before.get("price", "?"),
         after=after.get("price", "?"),
     )
     rose = Decimal(after.get("amount", "0")) > Decimal(before.get("amount", "0")) > 0
-    return Line(words, rose and bool(after.get("busy")) and not before.get("busy"))
+    return CheckedLine(words, rose and bool(after.get("busy")) and not before.get("busy"))
 
 
 def _is_refused(order: Order, code: str) -> bool:
     return order.state == OrderState.REJECTED and normal_code(order.code or "") == normal_code(code)
 
 
-def _counted(what: Counted, n: int, most: int) -> str:
+def _counted(what: CountCheck, n: int, most: int) -> str:
     match what:
-        case Counted.BOOKINGS:
+        case CountCheck.BOOKINGS:
             return ngettext(
                 "%(num)d booking at the ride company", "%(num)d bookings at the ride company", n
             )
-        case Counted.ORDERS:
+        case CountCheck.ORDERS:
             return ngettext("%(num)d order here", "%(num)d orders here", n)
-        case Counted.UNKNOWN:
+        case CountCheck.UNKNOWN:
             return ngettext(
                 "%(num)d order with unknown outcome", "%(num)d orders with unknown outcome", n
             )
-        case Counted.REFUSED:
+        case CountCheck.REFUSED:
             return ngettext("%(num)d order was refused", "%(num)d orders were refused", n)
-        case Counted.CALLS:
+        case CountCheck.CALLS:
             return _("%(n)d calls during the outage, %(most)d at most", n=n, most=most)
 
 
-def _count(s: Session, run: Run, what: Counted, ledger: list[Entry]) -> int:
+def _count(s: Session, run: StoryRun, what: CountCheck, ledger: list[LedgerEntry]) -> int:
     mine = Order.property_id == run.property_id
     match what:
-        case Counted.BOOKINGS:
+        case CountCheck.BOOKINGS:
             return len(ledger)
-        case Counted.ORDERS:
+        case CountCheck.ORDERS:
             return _number(s, mine, Order.id.not_in(_late(run)))
-        case Counted.UNKNOWN:
+        case CountCheck.UNKNOWN:
             return _number(s, mine, Order.state == OrderState.UNKNOWN)
-        case Counted.REFUSED:
+        case CountCheck.REFUSED:
             return _number(s, mine, Order.state == OrderState.REJECTED)
-        case Counted.CALLS:
+        case CountCheck.CALLS:
             return int(run.values.get("calls", 0))
 
 
@@ -230,24 +232,24 @@ def _number(s: Session, *where: ColumnElement[bool]) -> int:
     return s.scalar(query) or 0
 
 
-def _late(run: Run) -> list[int]:
+def _late(run: StoryRun) -> list[int]:
     """The orders that were not sent in time; each was replaced by a new one."""
     return [each for ride in run.values.get(LATE, {}) for each in run.late(ride)]
 
 
-def order_of(s: Session, run: Run, ride: str) -> Order | None:
+def order_of(s: Session, run: StoryRun, ride: str) -> Order | None:
     """The order of a ride in the story; None before it was booked."""
     order_id = run.order(ride)
     return None if order_id is None else s.get(Order, order_id)
 
 
-def ride_of(s: Session, run: Run, ride: str) -> Ride | None:
+def ride_of(s: Session, run: StoryRun, ride: str) -> Ride | None:
     """A ride of the story; None before the service has accepted it."""
     order_id = run.order(ride)
     return s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
 
 
-def _has_reached(s: Session, run: Run, name: str, status: str) -> bool:
+def _has_reached(s: Session, run: StoryRun, name: str, status: str) -> bool:
     ride = ride_of(s, run, name)
     if ride is None:
         return False
@@ -266,7 +268,7 @@ def _has_reached(s: Session, run: Run, name: str, status: str) -> bool:
     return rank(kind, ride.status) > rank(kind, status)
 
 
-def _events(s: Session, run: Run, name: str, event: str) -> int:
+def _events(s: Session, run: StoryRun, name: str, event: str) -> int:
     query = select(func.count()).where(
         TimelineEvent.order_id == run.order(name),
         TimelineEvent.what == "event",

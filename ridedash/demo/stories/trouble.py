@@ -6,19 +6,19 @@ from typing import Final
 from ridedash.demo.stories.model import (
     ONE_RIDE,
     Act,
+    AddFault,
     AllReached,
     Answering,
     Book,
     Count,
-    Counted,
+    CountCheck,
     EndsAs,
-    Fault,
     Fresh,
-    Press,
+    PressAction,
     Reached,
     Settled,
-    Step,
     Story,
+    StoryStep,
 )
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import CALL_DRIVER, COMPLETED
@@ -45,26 +45,26 @@ UNKNOWN: Final = Story(
     weekday=3,
     at=time(21, 15),
     steps=(
-        Step(
+        StoryStep(
             lazy("Now a line breaks: the ride company books, but its answer is lost."),
-            Fault("lost_answer"),
+            AddFault("lost_answer"),
         ),
-        Step(
+        StoryStep(
             lazy("The desk books a car for a guest, as always."),
             Book("Kestrel", "412", "Port Meridian Central Station", "mini"),
             Settled((OrderState.UNKNOWN,)),
         ),
-        Step(
+        StoryStep(
             lazy(
                 "Nobody knows whether a car comes. The board says so; the guest reads: don't book."
             ),
         ),
-        Step(
+        StoryStep(
             lazy("The ride company's ledger has the booking. The desk types its number in."),
-            Act(Press.SETTLE),
+            Act(PressAction.SETTLE),
             Settled((OrderState.BOOKED,)),
         ),
-        Step(
+        StoryStep(
             lazy("It is the one booking that was made. The ride is followed like every other."),
             until=Reached(COMPLETED),
         ),
@@ -84,38 +84,38 @@ DOWN: Final = Story(
     at=time(16, 30),
     steps=(
         *(
-            Step(
+            StoryStep(
                 lazy("Six guests go out this afternoon."),
                 Book(guest, room, place, car, ride=guest, typed=guest == GUESTS[0][0]),
                 Settled(ride=guest),
             )
             for guest, room, place, car in GUESTS
         ),
-        Step(
+        StoryStep(
             lazy("Six cars are on their way. The board follows each of them."),
             until=AllReached(CALL_DRIVER, tuple(guest for guest, *_ in GUESTS)),
         ),
-        Step(
+        StoryStep(
             lazy("The ride company goes down, for a minute."),
-            Fault("down", OUTAGE_S),
+            AddFault("down", OUTAGE_S),
             Answering(False),
         ),
-        Step(
+        StoryStep(
             lazy("The board says since when nothing is heard. What is shown is what was known."),
         ),
-        Step(
+        StoryStep(
             lazy("The calls are few: nobody hammers a service that is down. Then it is back."),
             until=Answering(True),
         ),
-        Step(
+        StoryStep(
             lazy("All six rides are fresh again, and none was lost."),
         ),
     ),
     ends=(
-        Count.exactly(Counted.BOOKINGS, len(GUESTS)),
-        Count.exactly(Counted.ORDERS, len(GUESTS)),
-        Count.exactly(Counted.UNKNOWN, 0),
-        Count(Counted.CALLS, 1, MOST_CALLS),
+        Count.exactly(CountCheck.BOOKINGS, len(GUESTS)),
+        Count.exactly(CountCheck.ORDERS, len(GUESTS)),
+        Count.exactly(CountCheck.UNKNOWN, 0),
+        Count(CountCheck.CALLS, 1, MOST_CALLS),
         Fresh(FRESH_WITHIN_S),
     ),
 )

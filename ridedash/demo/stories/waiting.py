@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from ridedash.demo.beginning import control
 from ridedash.demo.sandbox_control import NotDone
 from ridedash.demo.stories.model import AllReached, Answering, Seen, Settled
-from ridedash.demo.stories.runs import Run
+from ridedash.demo.stories.runs import StoryRun
 from ridedash.demo.stories.seen import FRESH, all_shown, fresh_rides, is_seen, order_of, ride_of
 from ridedash.extensions import services
 from ridedash.rides.codes import EXPIRED
@@ -28,7 +28,7 @@ from ridedash.wording.say import Audience
 from ridedash.wording.states import order_words, status_words
 
 
-def in_vain(run: Run, wanted: Seen) -> str:
+def in_vain(run: StoryRun, wanted: Seen) -> str:
     """Why the condition of a step can't be met any more; "" while it can, or if it is met.
 
     Call is_seen() after this, never before: then a change between the two counts as a success.
@@ -37,7 +37,7 @@ def in_vain(run: Run, wanted: Seen) -> str:
         return next(filter(None, (_over(s, run, ride, wanted) for ride in _rides(wanted))), "")
 
 
-def came_late(run: Run, ride: str) -> str:
+def came_late(run: StoryRun, ride: str) -> str:
     """The words about a booking that was not sent in time; "" for any other booking."""
     with services().db.read() as s:
         order = order_of(s, run, ride)
@@ -51,7 +51,7 @@ def came_late(run: Run, ride: str) -> str:
     )
 
 
-def waits_for(run: Run, wanted: Seen | None) -> str:
+def waits_for(run: StoryRun, wanted: Seen | None) -> str:
     """What a step waits for and until when, by the service's clock; "" if that is unknown."""
     if wanted is None or is_seen(run, wanted):
         if all_shown(run.property_id):
@@ -78,7 +78,7 @@ def _rides(wanted: Seen) -> tuple[str, ...]:
             return (wanted.ride,)
 
 
-def _over(s: Session, run: Run, name: str, wanted: Seen) -> str:
+def _over(s: Session, run: StoryRun, name: str, wanted: Seen) -> str:
     order = order_of(s, run, name)
     if order is None:
         return _("no ride was booked in the step before")
@@ -87,7 +87,7 @@ def _over(s: Session, run: Run, name: str, wanted: Seen) -> str:
     return _("%(guest)s: %(words)s", guest=guest, words=words) if words else ""
 
 
-def _end_of(s: Session, run: Run, name: str, order: Order, wanted: Seen) -> str:
+def _end_of(s: Session, run: StoryRun, name: str, order: Order, wanted: Seen) -> str:
     """How an order or its ride has ended, in words; "" while the condition can still be met."""
     state = OrderState(order.state)
     if isinstance(wanted, Settled):
@@ -126,7 +126,7 @@ def _leads_to(state: OrderState, wanted: tuple[OrderState, ...]) -> bool:
     return False
 
 
-def _press(run: Run, name: str) -> str:
+def _press(run: StoryRun, name: str) -> str:
     with services().db.read() as s:
         order = order_of(s, run, name)
         if order is None:
@@ -137,7 +137,7 @@ def _press(run: Run, name: str) -> str:
     return _("The ride company is asked for a car for %(guest)s.", guest=guest)
 
 
-def _of_many(run: Run, rides: tuple[str, ...], wanted: AllReached) -> str:
+def _of_many(run: StoryRun, rides: tuple[str, ...], wanted: AllReached) -> str:
     behind = [each for each in rides if not is_seen(run, AllReached(wanted.status, (each,)))]
     if not behind:
         return ""
@@ -145,7 +145,7 @@ def _of_many(run: Run, rides: tuple[str, ...], wanted: AllReached) -> str:
     return f"{there} {_next_of(run, behind[0])}".strip()
 
 
-def _next_of(run: Run, name: str) -> str:
+def _next_of(run: StoryRun, name: str) -> str:
     """The next event of a ride, and when it comes."""
     with services().db.read() as s:
         order = order_of(s, run, name)
@@ -170,7 +170,7 @@ def _silence() -> str:
     return _("The ride company is silent. After %(n)d s the board says so.", n=seconds)
 
 
-def _outage(run: Run) -> str:
+def _outage(run: StoryRun) -> str:
     """How long an outage still lasts, or how many rides are polled again after it."""
     ends = run.values.get("outage_ends", 0.0)
     left, time = math.ceil(ends - services().clock().timestamp()), services().time()
@@ -191,7 +191,7 @@ def _outage(run: Run) -> str:
     return text + " " + _("Calls so far: %(n)d.", n=calls - before)
 
 
-def _shown(run: Run, at: datetime, *, seconds: bool = False) -> str:
+def _shown(run: StoryRun, at: datetime, *, seconds: bool = False) -> str:
     with services().db.read() as s:
         prop = s.get_one(Property, run.property_id)
     return clock_time(at, zone(prop.timezone), locale(), seconds=seconds)

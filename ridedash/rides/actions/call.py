@@ -36,7 +36,7 @@ FEEDBACK_WAIT: Final = timedelta(seconds=5)
 # feedback that could not be sent is tried for this long
 FEEDBACK_LASTS: Final = timedelta(hours=24)
 ARMED_WAIT: Final = timedelta(seconds=5)
-LATER: Final = timedelta(seconds=30)
+RETRY_AFTER: Final = timedelta(seconds=30)
 _NEWER: Final = aliased(Action)
 # changes of the drop that were replaced by a later one: the next poll settles them
 _OVERTAKEN: Final = and_(
@@ -146,7 +146,9 @@ class Caller:
         if self.runtime.client.traffic.may_repeat():
             return False
         with self.runtime.db.write() as s:
-            s.execute(update(Action).where(Action.id == action_id).values(next_try_at=now + LATER))
+            s.execute(
+                update(Action).where(Action.id == action_id).values(next_try_at=now + RETRY_AFTER)
+            )
         return True
 
     def _result(self, action: Action, booking_id: str | None) -> ActionResult:
@@ -227,7 +229,7 @@ def _schedule_feedback(action: Action, result: ActionResult, now: datetime) -> N
     """Set when to send feedback again: for a day if it can't be sent, else three calls in all."""
     if result.outcome == "not_sent" and now < action.made_at + FEEDBACK_LASTS:
         action.state, action.calls = "unconfirmed", action.calls - 1
-        action.next_try_at = now + LATER
+        action.next_try_at = now + RETRY_AFTER
     elif result.outcome == "unconfirmed" and action.calls < FEEDBACK_CALLS:
         action.state, action.next_try_at = "unconfirmed", now + FEEDBACK_WAIT * 2**action.calls
     else:

@@ -44,7 +44,7 @@ NOWHERE: Final = LatLng(0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Accepted:
+class AcceptedRestore:
     """The results of accepting a restore."""
 
     restored_to: datetime | None
@@ -75,7 +75,7 @@ def ordered_already(db: Database, clock: Clock, order_id: int, staff_id: int) ->
         return True
 
 
-def accept(db: Database, clock: Clock) -> Accepted | None:
+def accept(db: Database, clock: Clock) -> AcceptedRestore | None:
     """Accept the restore: planned rides are ordered again.
 
     Returns None when there is none to accept.
@@ -91,7 +91,7 @@ def accept(db: Database, clock: Clock) -> Accepted | None:
         found.accepted_at = now
         subject = f"restores:{found.id}"
         audit.record(s, CLI, "restore.accepted", subject, "ok", now, released=len(orders))
-        return Accepted(found.restored_to, len(orders), len(restores.lost_orders(s)))
+        return AcceptedRestore(found.restored_to, len(orders), len(restores.lost_orders(s)))
 
 
 def declare(db: Database, clock: Clock, to: datetime) -> int:

@@ -77,7 +77,7 @@ _NOT_OFFERED: Final = frozenset(
 log = logging.getLogger(__name__)
 
 
-class NotYet(Exception):
+class NotOrderable(Exception):
     """A planned ride can't be ordered now; `code` says why."""
 
     def __init__(self, code: str) -> None:
@@ -86,7 +86,7 @@ class NotYet(Exception):
 
 
 @dataclass(frozen=True)
-class Claim:
+class PlanClaim:
     """The right to try one order until `until`. A change or a withdrawal of the order ends it."""
 
     order: Order
@@ -129,15 +129,15 @@ class Promoter:
                 return self._give_up(claim)
             product = self._product(claim)
             if self.runtime.clock_ahead_s() is not None:
-                raise NotYet(CLOCK)
+                raise NotOrderable(CLOCK)
             self.runtime.failpoint("plan.asked")
             retry_conflict(lambda: self._make_ready(claim, product))
-        except NotYet as reason:
+        except NotOrderable as reason:
             self._postpone(claim, reason.code)
         self.runtime.failpoint("plan.ready")
         return True
 
-    def _claim(self, order_id: int) -> Claim | None:
+    def _claim(self, order_id: int) -> PlanClaim | None:
         """Claim the order: it is ours when exactly one row changed.
 
         None also when a journal of this machine shows that the order was sent already.
@@ -149,7 +149,7 @@ class Promoter:
             log.warning("order %d was sent before: the database is older", order_id)
             return None
 
-    def _commit_claim(self, order_id: int, now: datetime) -> Claim | None:
+    def _commit_claim(self, order_id: int, now: datetime) -> PlanClaim | None:
         claim = (
             update(Order)
             .where(Order.id == order_id, *_due(now), self.watch.is_as_seen())
@@ -163,7 +163,7 @@ class Promoter:
             if self.watch.refuses(s, order.mtx, order.attempt + 1):
                 raise KnownToJournal
             offer = s.get_one(Offer, order.offer_id)
-            return Claim(order, trip_of(offer), _was_fixed(s, order, offer), now + LEASE)
+            return PlanClaim(order, trip_of(offer), _was_fixed(s, order, offer), now + LEASE)
 
     def _is_now(self, now: datetime) -> tuple[ColumnElement[bool], ...]:
         """The condition that PostgreSQL's clock is near `now`; none on SQLite.
@@ -176,30 +176,30 @@ class Promoter:
         apart = timedelta(seconds=APART_S)
         return (func.clock_timestamp(type_=UtcDateTime()).between(now - apart, now + apart),)
 
-    def _product(self, claim: Claim) -> Product:
+    def _product(self, claim: PlanClaim) -> Product:
         """The product of the order as it is offered now, with a price if one is needed.
 
         Raises NotYet.
         """
         if not self.journal.ready():
-            raise NotYet(NO_JOURNAL)
+            raise NotOrderable(NO_JOURNAL)
         traffic = self.runtime.client.traffic
         if traffic.wait_s(Priority.WRITE) > SHORT_WAIT_S:  # an order stays READY for 30 s only
-            raise NotYet(NO_CONNECTION if traffic.is_open(write=True) else RATE_LIMITED)
+            raise NotOrderable(NO_CONNECTION if traffic.is_open(write=True) else RATE_LIMITED)
         try:
             listed = self._products(claim)
         except ServiceError as error:
-            raise NotYet(reason_code(error)) from error
+            raise NotOrderable(reason_code(error)) from error
         except (NeedsReconnect, NoRefreshNow) as error:
-            raise NotYet(error.code) from None
+            raise NotOrderable(error.code) from None
         product = listed.product(claim.order.category)
         if product is None:
-            raise NotYet(CAR_GONE)
+            raise NotOrderable(CAR_GONE)
         if not _has_price(product, claim):
-            raise NotYet(NO_PRICE)
+            raise NotOrderable(NO_PRICE)
         return product
 
-    def _compare_window(self, claim: Claim) -> None:
+    def _compare_window(self, claim: PlanClaim) -> None:
         """Raise NotYet where the window is over by our clock, but not by the service's.
 
         Prices are requested just for the Date header of the answer. Without one our clock decides.
@@ -210,9 +210,9 @@ class Promoter:
             self._products(claim)
         ahead = timedelta(seconds=self.runtime.clock_ahead_s() or 0.0)
         if self.runtime.clock() - ahead <= _window_end(claim.order):
-            raise NotYet(CLOCK)
+            raise NotOrderable(CLOCK)
 
-    def _products(self, claim: Claim) -> ProductList:
+    def _products(self, claim: PlanClaim) -> ProductList:
         client, order, trip = self.runtime.client, claim.order, claim.trip
         return call_with_token(
             self.runtime.tokens,
@@ -220,7 +220,7 @@ class Promoter:
             lambda token: client.products(trip.pickup, trip.drop, order.category, token),
         )
 
-    def _make_ready(self, claim: Claim, product: Product) -> None:
+    def _make_ready(self, claim: PlanClaim, product: Product) -> None:
         """SCHEDULED to READY in one commit, with a new offer, a new frozen body and the
         duplicate-booking guard. Raises NotYet.
         """
@@ -236,7 +236,7 @@ class Promoter:
                     affiliate_uid=affiliate_uid_of(s, order.account_id),
                 )
             except ValidationError:
-                raise NotYet(NOT_BUILT) from None
+                raise NotOrderable(NOT_BUILT) from None
             guard = guard_key(s, order)
             owner = OfferOwner(order.property_id, placed_by(order), order.account_id)
             order.offer_id = add_offer(s, owner, claim.trip, priced, now).id
@@ -250,7 +250,7 @@ class Promoter:
                 minutes = str(int(late.total_seconds() // 60))
                 transitions.add_event(s, order, "event", ORDERED_LATE, now, minutes)
 
-    def _postpone(self, claim: Claim, code: str) -> None:
+    def _postpone(self, claim: PlanClaim, code: str) -> None:
         """Set the time of the next attempt, and raise the attention item with the reason."""
         now = self.runtime.clock()
         with self.runtime.db.write() as s:
@@ -265,7 +265,7 @@ class Promoter:
             transitions.raise_attention(s, order, transitions.NOT_YET, code, now)
             order.message = code
 
-    def _give_up(self, claim: Claim) -> bool:
+    def _give_up(self, claim: PlanClaim) -> bool:
         """End an order whose window is over as NOT_SENT. False when it was changed meanwhile."""
         now = self.runtime.clock()
         with self.runtime.db.write() as s:
@@ -278,7 +278,7 @@ class Promoter:
             transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, **facts)
             return True
 
-    def _claimed_order(self, s: Session, claim: Claim) -> Order | None:
+    def _claimed_order(self, s: Session, claim: PlanClaim) -> Order | None:
         """The locked order; None when it was changed, withdrawn or claimed again meanwhile."""
         order = s.scalars(select(Order).where(Order.id == claim.order.id)).one()
         ours = (OrderState.SCHEDULED, self.runtime.owner, claim.until)
@@ -315,7 +315,7 @@ def _was_fixed(s: Session, order: Order, offer: Offer) -> bool:
     return s.scalar(there) is not None
 
 
-def _has_price(product: Product, claim: Claim) -> bool:
+def _has_price(product: Product, claim: PlanClaim) -> bool:
     """Whether a product has the price that it needs.
 
     A shared ride needs the fixed price for its seats. A ride whose price was fixed needs a fixed
@@ -363,7 +363,7 @@ def guard_key(s: Session, order: Order) -> str | None:
     if any(ride.guard_key is not None for ride in ours):
         return None
     if len(ours) < len(rides):
-        raise NotYet(GUARD_BUSY)
+        raise NotOrderable(GUARD_BUSY)
     return key
 
 

@@ -14,7 +14,13 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders.kiosk_rules import HOUR, ORDERS_AN_HOUR, KioskRefused, Why, rule_now
+from ridedash.rides.orders.kiosk_rules import (
+    HOUR,
+    ORDERS_AN_HOUR,
+    KioskRefusal,
+    KioskRefused,
+    rule_now,
+)
 from ridedash.store import audit
 from ridedash.store.actors import by_kiosk, by_staff
 from ridedash.store.database.database import Database
@@ -108,7 +114,7 @@ def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
     """
     mine = KioskAsk.kiosk_id == new.kiosk_id, KioskAsk.asked_at > now - HOUR
     if (s.scalar(select(func.count(KioskAsk.id)).where(*mine)) or 0) >= ORDERS_AN_HOUR:
-        raise KioskRefused(Why.HOURLY)
+        raise KioskRefused(KioskRefusal.HOURLY)
     end_asks(s, new.kiosk_id, new.visit_id, now)
     row = KioskAsk(
         property_id=new.property_id,

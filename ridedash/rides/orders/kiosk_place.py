@@ -23,7 +23,7 @@ from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.kiosk_asks import GuestRequest
 from ridedash.rides.orders.kiosk_codes import OpenCode
-from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefused, Why
+from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefusal, KioskRefused
 from ridedash.rides.orders.place import Placed, place
 from ridedash.rides.runtime import Runtime
 from ridedash.store import kiosk_visits
@@ -35,7 +35,7 @@ TOKEN_LENGTH: Final = 48  # hexadecimal digits of an order's form token
 
 
 @dataclass(frozen=True)
-class Press:
+class KioskPress:
     """A press of Book. `form_token` is a secret of the visit's page, a new one for each order.
 
     `offer_id` names a fresh offer of the same kiosk. `code` is an open desk code, and `ask_id`
@@ -97,7 +97,7 @@ def order_of_page(s: Session, kiosk_id: int, secrets: Sequence[str]) -> Order | 
     return s.scalars(select(Order).where(*mine).order_by(Order.id.desc()).limit(1)).first()
 
 
-def book(runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> Placed:
+def book(runtime: Runtime, key: str, press: KioskPress, tz: ZoneInfo) -> Placed:
     """One order with its ticket in one commit, or the order that this form token has already made.
 
     `key` is the secret of this installation, `tz` the property's zone. Raises KioskRefused and
@@ -111,15 +111,15 @@ def book(runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> Placed:
 class _KioskHooks:
     """What a kiosk adds to the commit of its order."""
 
-    def __init__(self, runtime: Runtime, key: str, press: Press, tz: ZoneInfo) -> None:
+    def __init__(self, runtime: Runtime, key: str, press: KioskPress, tz: ZoneInfo) -> None:
         self.key, self.press, self.tz = key, press, tz
         with runtime.db.read() as s:
             kiosk = s.get(Kiosk, press.kiosk_id)
             if kiosk is None:
-                raise KioskRefused(Why.CLOSED)
+                raise KioskRefused(KioskRefusal.CLOSED)
             account = kiosk_rules.account_at(s, kiosk)
             if account is None:
-                raise KioskRefused(Why.CLOSED)
+                raise KioskRefused(KioskRefusal.CLOSED)
             self.account_id = account.id
             self.grant = self._granted(s, kiosk, runtime.clock())
 
@@ -128,20 +128,22 @@ class _KioskHooks:
         press = self.press
         kiosk = s.get(Kiosk, press.kiosk_id, with_for_update=True, populate_existing=True)
         if kiosk is None or not _in_order(kiosk, press.property_id):
-            raise KioskRefused(Why.CLOSED)
+            raise KioskRefused(KioskRefusal.CLOSED)
         if not takes_orders(kiosk, now, self.tz):
-            raise KioskRefused(Why.HOURS)
+            raise KioskRefused(KioskRefusal.HOURS)
         kiosk_rules.watch_ended(s, kiosk, now)
         if offer.kiosk_id != kiosk.id:
-            raise KioskRefused(Why.NOT_HERE)
+            raise KioskRefused(KioskRefusal.NOT_HERE)
         if self._granted(s, kiosk, now, hold=True) != self.grant:
-            raise KioskRefused(Why.NOT_APPROVED)  # the approval changed since the request was made
+            raise KioskRefused(
+                KioskRefusal.NOT_APPROVED
+            )  # the approval changed since the request was made
         if not kiosk_rules.offered_here(offer, self.grant.house_pays):
-            raise KioskRefused(Why.NOT_HERE)
+            raise KioskRefused(KioskRefusal.NOT_HERE)
         who = Guesswork(press.request.name, press.request.room)
         kiosk_rules.check_limits(s, kiosk, who, now)
         if press.code is not None and not kiosk_codes.use_up(s, press.code, kiosk.id, now):
-            raise KioskRefused(Why.WRONG_CODE)
+            raise KioskRefused(KioskRefusal.WRONG_CODE)
 
     def after(self, s: Session, order_id: int, now: datetime) -> None:
         """Add the ticket, use up the approval, and record the order in its visit."""
@@ -166,13 +168,13 @@ class _KioskHooks:
         if rule is WhoPays.DRIVER:
             return Grant()
         if rule is WhoPays.CODE:
-            raise KioskRefused(Why.NEEDS_CODE)
+            raise KioskRefused(KioskRefusal.NEEDS_CODE)
         ask = None
         if press.ask_id is not None:
             wanted = (kiosk.id, press.token, press.offer_id)
             ask = kiosk_asks.may_use(s, press.ask_id, wanted, now, hold=hold)
         if ask is None:
-            raise KioskRefused(Why.NOT_APPROVED)
+            raise KioskRefused(KioskRefusal.NOT_APPROVED)
         return Grant(ask.house_pays)
 
 
@@ -182,7 +184,7 @@ def _in_order(kiosk: Kiosk, property_id: int) -> bool:
     return ours and kiosk.revoked_at is None and not kiosk.out_of_order
 
 
-def _request(press: Press, hooks: _KioskHooks) -> BookingRequest:
+def _request(press: KioskPress, hooks: _KioskHooks) -> BookingRequest:
     """The booking request of a press: paid in cash, unless staff have said that the house pays."""
     grant, wanted = hooks.grant, press.request
     return BookingRequest(

@@ -52,7 +52,7 @@ ENDED_RIDES: Final = "kiosk_ended_early"
 WRONG_PINS: Final = "kiosk_pins"
 
 
-class Why(StrEnum):
+class KioskRefusal(StrEnum):
     """Why a kiosk refuses to order."""
 
     CLOSED = "closed"  # out of order, revoked, or without an account
@@ -67,13 +67,13 @@ class Why(StrEnum):
     NOT_APPROVED = "not_approved"
 
 
-LIMITS: Final = frozenset({Why.HOURLY, Why.LIVE, Why.SAME_GUEST})
+LIMITS: Final = frozenset({KioskRefusal.HOURLY, KioskRefusal.LIVE, KioskRefusal.SAME_GUEST})
 
 
 class KioskRefused(PlaceError):
     """The kiosk may not order this. Nothing was ordered."""
 
-    def __init__(self, why: Why) -> None:
+    def __init__(self, why: KioskRefusal) -> None:
         super().__init__(str(why))
         self.why = why
 
@@ -154,7 +154,7 @@ def check_limits(s: Session, kiosk: Kiosk, guest: Guesswork, now: datetime) -> N
     mine = and_(Order.kiosk_id == kiosk.id, Order.property_id == kiosk.property_id)
     lately = select(func.count(Order.id)).where(mine, Order.created_at > now - HOUR)
     if (s.scalar(lately) or 0) >= ORDERS_AN_HOUR:
-        raise KioskRefused(Why.HOURLY)
+        raise KioskRefused(KioskRefusal.HOURLY)
     live = s.execute(
         select(Guest.name, Guest.room)
         .join(Order, Order.guest_id == Guest.id)
@@ -162,12 +162,12 @@ def check_limits(s: Session, kiosk: Kiosk, guest: Guesswork, now: datetime) -> N
         .where(mine, *_without_passenger(now))
     ).all()
     if any(Guesswork(name, room).key == guest.key for name, room in live):
-        raise KioskRefused(Why.SAME_GUEST)
+        raise KioskRefused(KioskRefusal.SAME_GUEST)
     if len(live) >= MOST_LIVE:
-        raise KioskRefused(Why.LIVE)
+        raise KioskRefused(KioskRefusal.LIVE)
 
 
-def note_refused(s: Session, kiosk: Kiosk, why: Why, now: datetime) -> None:
+def note_refused(s: Session, kiosk: Kiosk, why: KioskRefusal, now: datetime) -> None:
     """Write an audit entry that a kiosk refused, and why.
 
     At one of LIMITS, its newest ride gets an attention item.

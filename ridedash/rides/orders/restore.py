@@ -20,7 +20,7 @@ from ridedash.rides.orders.outcome import from_record
 from ridedash.rides.orders.sent_journal import (
     Last,
     Mark,
-    Sent,
+    SentEntry,
     SentJournal,
 )
 from ridedash.rides.orders.settle import UNPROVED, settle
@@ -310,7 +310,7 @@ def _differences(
     return behind, lost
 
 
-def _proves_more(last: Last, order: restores.Known) -> bool:
+def _proves_more(last: Last, order: restores.KnownOrder) -> bool:
     """Whether the journal has the outcome of an attempt, and the database has none."""
     if order.attempt != last.attempt or not last.answer:
         return False
@@ -319,13 +319,13 @@ def _proves_more(last: Last, order: restores.Known) -> bool:
     return order.state == OrderState.SENDING
 
 
-def _lacks(s: Session, entry: Sent) -> bool:
+def _lacks(s: Session, entry: SentEntry) -> bool:
     """Whether the database does not know that this order was sent."""
     found = restores.known_orders(s, [entry.reference])
     return not found or found[0].attempt < entry.attempt
 
 
-def _catch_up_one(db: Database, now: datetime, entry: Sent) -> int:
+def _catch_up_one(db: Database, now: datetime, entry: SentEntry) -> int:
     """Give one order the attempt and the outcome from the journal. Returns 1 when it changed."""
     try:
         with db.write() as s:
@@ -336,7 +336,7 @@ def _catch_up_one(db: Database, now: datetime, entry: Sent) -> int:
         return 0
 
 
-def _apply(s: Session, order: Order, entry: Sent, now: datetime) -> int:
+def _apply(s: Session, order: Order, entry: SentEntry, now: datetime) -> int:
     if order.attempt > entry.attempt:
         return 0
     if order.attempt < entry.attempt:
@@ -352,7 +352,7 @@ def _apply(s: Session, order: Order, entry: Sent, now: datetime) -> int:
     return 1
 
 
-def _contradicts(order: Order, entry: Sent) -> bool:
+def _contradicts(order: Order, entry: SentEntry) -> bool:
     """Whether the order ended without a ride in the database, and the journal has it as booked."""
     assert entry.outcome is not None
     return order.state in WITHOUT_RIDE and entry.outcome["state"] in ACCEPTED
@@ -365,14 +365,14 @@ def doubt(s: Session, order: Order, sent_at: datetime, now: datetime, who: Who) 
     transitions.change_state(s, order, OrderState.UNKNOWN, now, who, code=RESTORED)
 
 
-def _list_lost(db: Database, now: datetime, entries: Sequence[Sent]) -> int:
+def _list_lost(db: Database, now: datetime, entries: Sequence[SentEntry]) -> int:
     """List orders that the database has lost; orders that were not booked are closed at once."""
     with db.write() as s:
         restores.list_lost(s, [_lost_row(s, entry, now) for entry in entries])
     return len(entries)
 
 
-def _lost_row(s: Session, entry: Sent, now: datetime) -> dict[str, Any]:
+def _lost_row(s: Session, entry: SentEntry, now: datetime) -> dict[str, Any]:
     return {
         "mtx": entry.reference,
         "property_id": restores.property_of(s, entry.property_id, entry.at),

@@ -21,7 +21,7 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.answer_journal import AnswerJournal, JournalFile
 from ridedash.rides.orders.outcome import AUTH, Outcome, classify, from_record
 from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
-from ridedash.rides.orders.sent_journal import Sent
+from ridedash.rides.orders.sent_journal import SentEntry
 from ridedash.rides.orders.settle import settle
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.states import BadTransition
@@ -247,7 +247,7 @@ class Sender:
 
         False when that fails: then the order is not sent.
         """
-        entry = Sent(
+        entry = SentEntry(
             reference=prepared.reference,
             attempt=claimed.attempt,
             at=self.runtime.clock(),

@@ -40,7 +40,7 @@ WORDS: Final = {
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentEntry:
     """What the journal stores of one sent order.
 
     `database` identifies the database (`restores.identity`), `epoch` is its number of restores at
@@ -109,7 +109,7 @@ class SentJournal:
         """Whether an order could be journalled now; otherwise nothing is sent."""
         return self._file is not None and self._file.ready()
 
-    def sent(self, entry: Sent) -> None:
+    def sent(self, entry: SentEntry) -> None:
         """Journal an order that is about to be sent; returns once it is on disk. Raises OSError."""
         self._append(_line({"sent": entry.reference, **_facts_of(entry)}), sync=True)
         with self._lock:
@@ -156,9 +156,9 @@ class SentJournal:
                 if since is None or last.at >= since
             }
 
-    def entries(self, references: Collection[str]) -> list[Sent]:
+    def entries(self, references: Collection[str]) -> list[SentEntry]:
         """The journal's entries about these orders' last attempts, the oldest first."""
-        wanted, found = frozenset(references), dict[str, Sent]()
+        wanted, found = frozenset(references), dict[str, SentEntry]()
         answers: dict[tuple[Any, Any], dict[str, Any]] = {}
         for path in sorted(self.folder.glob("sent-*.log")):
             for _, record in _records(path, 0):
@@ -266,7 +266,7 @@ class SentJournal:
             else:
                 self._learn_answer(record)
 
-    def _learn(self, entry: Sent) -> None:
+    def _learn(self, entry: SentEntry) -> None:
         known = self._last.get(entry.reference)
         if known is None or known.attempt < entry.attempt:
             self._last[entry.reference] = Last(entry.attempt, entry.at)
@@ -325,7 +325,7 @@ def _line(record: dict[str, Any]) -> bytes:
     return b"%08x %b\n" % (zlib.crc32(body), body)
 
 
-def _facts_of(entry: Sent) -> dict[str, Any]:
+def _facts_of(entry: SentEntry) -> dict[str, Any]:
     facts = asdict(entry) | {"at": entry.at.astimezone(UTC).isoformat()}
     del facts["reference"], facts["outcome"]
     return facts
@@ -341,10 +341,10 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def _entry(record: dict[str, Any]) -> Sent | None:
+def _entry(record: dict[str, Any]) -> SentEntry | None:
     """The order of a record; None for the record of an answer."""
     try:
-        return Sent(
+        return SentEntry(
             reference=str(record["sent"]),
             attempt=int(record["attempt"]),
             at=datetime.fromisoformat(record["at"]),

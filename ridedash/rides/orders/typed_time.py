@@ -33,7 +33,7 @@ _HAN_DATE: Final = re.compile(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})[日号]?")
 _HAN_HALF: Final = re.compile(r"(?<=\d[時点])半")
 
 
-class Why(StrEnum):
+class TimeRefusal(StrEnum):
     """Why a text is not a pickup time."""
 
     EMPTY = "empty"
@@ -59,7 +59,7 @@ class NotATime(ValueError):
     `part` is the wrong part of the text; `at` is the instant that the text names, or None.
     """
 
-    def __init__(self, why: Why, part: str = "", at: datetime | None = None) -> None:
+    def __init__(self, why: TimeRefusal, part: str = "", at: datetime | None = None) -> None:
         super().__init__(why.value)
         self.why, self.part, self.at = why, part, at
 
@@ -98,7 +98,7 @@ def read_time(text: str, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH
     """
     tagged = _tagged(text, words)
     if not tagged:
-        raise NotATime(Why.EMPTY)
+        raise NotATime(TimeRefusal.EMPTY)
     try:
         return _parse(tagged, now, tz)
     except NotATime as error:
@@ -116,12 +116,12 @@ def _parse(tagged: str, now: datetime, tz: ZoneInfo) -> LocalTime:
     _read_day(parts)
     _read_clock(parts)
     if parts.text.strip():
-        raise NotATime(Why.UNKNOWN, parts.text.strip())
+        raise NotATime(TimeRefusal.UNKNOWN, parts.text.strip())
     if parts.hour is None:
-        raise NotATime(Why.NO_CLOCK)
+        raise NotATime(TimeRefusal.NO_CLOCK)
     found = _resolve(parts, now, tz)
     if found.at <= now:
-        raise NotATime(Why.PAST, at=found.at)
+        raise NotATime(TimeRefusal.PAST, at=found.at)
     return found
 
 
@@ -132,7 +132,7 @@ def _tagged(text: str, words: TimeWords) -> str:
     """
     typed = one_line(text, LONGEST + 1).casefold()
     if len(typed) > LONGEST:
-        raise NotATime(Why.UNKNOWN, typed[:20] + "…")
+        raise NotATime(TimeRefusal.UNKNOWN, typed[:20] + "…")
     plain = _with_digits(normalised_words(typed).replace("<", " "))
     tags, phrases = _tags_and_pattern(words)
     if phrases:
@@ -141,7 +141,7 @@ def _tagged(text: str, words: TimeWords) -> str:
     def tag(found: re.Match[str]) -> str:
         name = tags.get(found[0], "")
         if name in ("", TWO_THINGS):
-            why = Why.TWO_THINGS if name else Why.UNKNOWN
+            why = TimeRefusal.TWO_THINGS if name else TimeRefusal.UNKNOWN
             raise NotATime(why, _as_typed(found[0], typed))
         return f" <{name}> "
 
@@ -214,12 +214,12 @@ def _ahead(tagged: str) -> timedelta | None:
 def _after(now: datetime, ahead: timedelta, tz: ZoneInfo) -> LocalTime:
     """The instant `ahead` of now, rounded up to a whole minute. Raises NotATime."""
     if not ahead:
-        raise NotATime(Why.PAST, at=now)
+        raise NotATime(TimeRefusal.PAST, at=now)
     at = (now + ahead).astimezone(UTC)
     if at.second or at.microsecond:
         at = at.replace(second=0, microsecond=0) + timedelta(minutes=1)
     if at.astimezone(tz).fold:
-        raise NotATime(Why.TWICE, at=at)
+        raise NotATime(TimeRefusal.TWICE, at=at)
     return LocalTime(at)
 
 
@@ -236,7 +236,7 @@ def _read_day(parts: _Parts) -> None:
     parts.day = min(days, default=None)
     wrong = parts.day and parts.weekday is not None and parts.day.weekday() != parts.weekday
     if wrong or len(days) > 1:
-        raise NotATime(Why.NOT_THAT_DAY, f"{parts.day:%Y-%m-%d}")
+        raise NotATime(TimeRefusal.NOT_THAT_DAY, f"{parts.day:%Y-%m-%d}")
 
 
 def _named_day(parts: _Parts) -> date | None:
@@ -275,7 +275,7 @@ def _slashed_day(parts: _Parts) -> date | None:
         return None
     first, second = int(found[1]), int(found[2])
     if first <= 12 and second <= 12 and first != second:
-        raise NotATime(Why.DAY_OR_MONTH, found[0])
+        raise NotATime(TimeRefusal.DAY_OR_MONTH, found[0])
     day, month = (first, second) if second <= 12 else (second, first)
     return _date(parts, day, month, found[3])
 
@@ -298,7 +298,9 @@ def _date(parts: _Parts, day: int, month: int, year: str | None = None) -> date:
         except ValueError:
             continue
     if not found or not 2000 <= found[0].year < 2200:
-        raise NotATime(Why.NO_DAY, parts.seen[-1] if not year else f"{year}-{month:02}-{day:02}")
+        raise NotATime(
+            TimeRefusal.NO_DAY, parts.seen[-1] if not year else f"{year}-{month:02}-{day:02}"
+        )
     return min(found, key=lambda each: abs(each - parts.today))
 
 
@@ -311,8 +313,8 @@ def _century(parts: _Parts, year: str) -> int:
 
 _HALVES: Final = "<(forenoon|afternoon|evening|night)>"
 _HALF: Final = rf"(?: {_HALVES})?"
-_SMALL: Final = 5  # hours 0 to 4 belong to the night before
-_TONIGHT: Final = frozenset({*range(17, 24), *range(_SMALL)})
+_NIGHT_ENDS: Final = 5  # hours 0 to 4 belong to the night before
+_TONIGHT: Final = frozenset({*range(17, 24), *range(_NIGHT_ENDS)})
 _HOURS: Final = {  # the hours that a word allows
     "forenoon": frozenset(range(12)),
     "afternoon": frozenset(range(12, 24)),
@@ -351,7 +353,7 @@ def _marked_clock(parts: _Parts) -> None:
         if not found:
             return
         if found[2] is None and int(found[1]) <= 12 and not _is_named(parts):
-            raise NotATime(Why.SPAN_OR_CLOCK, found[1])
+            raise NotATime(TimeRefusal.SPAN_OR_CLOCK, found[1])
     parts.hour = int(found[1])
     parts.minute = int(found[2] or 0)
 
@@ -380,16 +382,16 @@ def _hour_of_day(parts: _Parts, hour: int) -> int:
     """
     shown = f"{hour}:{parts.minute:02}"
     if hour > 23 or parts.minute > 59:
-        raise NotATime(Why.NO_HOUR, shown)
+        raise NotATime(TimeRefusal.NO_HOUR, shown)
     words = {parts.half, parts.around, parts.kind} & _HOURS.keys()
     if hour > 12:
         if "forenoon" in words:
-            raise NotATime(Why.NO_HOUR, shown)
+            raise NotATime(TimeRefusal.NO_HOUR, shown)
         return hour
     possible = {hour} if parts.exact or not words else {hour % 12, hour % 12 + 12}
     possible = possible.intersection(*(_HOURS[word] for word in words))
     if len(possible) != 1:
-        raise NotATime(Why.NIGHT)
+        raise NotATime(TimeRefusal.NIGHT)
     return possible.pop()
 
 
@@ -402,14 +404,14 @@ def _resolve(parts: _Parts, now: datetime, tz: ZoneInfo) -> LocalTime:
     day = parts.day
     if parts.midnight:
         if _is_named(parts):
-            raise NotATime(Why.MIDNIGHT)
+            raise NotATime(TimeRefusal.MIDNIGHT)
         return local_time(parts.today + timedelta(days=1), clock, tz)
     of_night = parts.kind == "tonight" or "night" in (parts.half, parts.around)
-    small = of_night and clock.hour < _SMALL
+    small = of_night and clock.hour < _NIGHT_ENDS
     named = _is_named(parts)
     if small and named and (parts.around == "night" or not clock.hour):
         # fri night 1: the night that begins or the night that ends on Friday?
-        raise NotATime(Why.NIGHT)
+        raise NotATime(TimeRefusal.NIGHT)
     if day is None:
         ahead = 0 if parts.weekday is None else (parts.weekday - parts.today.weekday()) % 7
         day = parts.today + timedelta(days=ahead)

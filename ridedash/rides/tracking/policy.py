@@ -131,7 +131,7 @@ class TimelineEntry(NamedTuple):
     detail: str | None = None
 
 
-class Item(NamedTuple):
+class AttentionItem(NamedTuple):
     """An attention item to raise unless it is open.
 
     `alarm`: raising it also adds an entry to the audit log.
@@ -151,7 +151,7 @@ class Decision(NamedTuple):
     # whether a fact that pages show has changed: then the order's version rises
     shown: bool = False
     timeline: tuple[TimelineEntry, ...] = ()
-    raised: tuple[Item, ...] = ()
+    raised: tuple[AttentionItem, ...] = ()
     cleared: tuple[str, ...] = ()  # attention items to clear if they are open
     order: Mapping[str, Any] = MappingProxyType({})
     transition: OrderState | None = None  # the order's new state
@@ -207,7 +207,7 @@ def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: 
     ride = _ride_columns(before, merged)
     order, needs_currency = _order_columns(before, merged, ride)
     alarms = [
-        Item(event.name, event.detail, alarm=True)
+        AttentionItem(event.name, event.detail, alarm=True)
         for event in merged.events
         if event.name in ALARMS
     ]
@@ -333,7 +333,7 @@ def _order_effects(before: Before, after: RideState, *, handed_over: bool) -> di
 
 def _schedule(
     before: Before, after: RideState, now: datetime, time: ServiceTime
-) -> tuple[float | None, tuple[Item, ...], tuple[str, ...]]:
+) -> tuple[float | None, tuple[AttentionItem, ...], tuple[str, ...]]:
     """Seconds to the next poll after an answer, and the items that are raised and cleared.
 
     None after the poll for the final price: the ride is no longer polled.
@@ -344,12 +344,12 @@ def _schedule(
         final_s = None if was_final else max(MIN_INTERVAL_S, FINAL_S / speed)
         return final_s, (), (NO_DRIVER, NOT_KNOWN, TOO_OLD)
     if now - before.created_at > TOO_OLD_AFTER:
-        return SLOW_S, (Item(TOO_OLD),), (NOT_KNOWN, POISON)
+        return SLOW_S, (AttentionItem(TOO_OLD),), (NOT_KNOWN, POISON)
     since = overdue_since(before, after.status, now, time)
     if since is not None:
         lasts_until = time.due(since, OVERDUE_LASTS_S)
         wait_s = OVERDUE_S / speed if lasts_until is None or now < lasts_until else SLOW_S
-        return wait_s, (Item(NO_DRIVER),), (NOT_KNOWN, POISON, TOO_OLD)
+        return wait_s, (AttentionItem(NO_DRIVER),), (NOT_KNOWN, POISON, TOO_OLD)
     eta_s = after.facts.eta.seconds if after.facts.eta else None
     # items that were raised because of a wrong clock are cleared again
     return next_poll_s(after.status, after.kind, eta_s, speed), (), CLEARED_BY_POLLS
@@ -383,9 +383,9 @@ def _after_failure(before: Before, error: Exception, now: datetime, pacing: Paci
     errors = before.errors + 1
     is_of_ride = isinstance(error, Refused) and not error.is_of_caller
     unknown_id = before.unknown_id + 1 if is_of_ride else 0
-    raised: tuple[Item, ...] = ()
+    raised: tuple[AttentionItem, ...] = ()
     if unknown_id >= NOT_KNOWN_AFTER and not ended:  # the service may forget a ride after its end
-        raised = (Item(NOT_KNOWN, error.code if isinstance(error, Refused) else None),)
+        raised = (AttentionItem(NOT_KNOWN, error.code if isinstance(error, Refused) else None),)
         next_s: float | None = SLOW_S
     else:
         next_s = _wait_after_error_s(error, errors, pacing)
@@ -423,7 +423,7 @@ def poison_wait_s(times: int) -> float:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ActionReading:
     """What to do with an unconfirmed action, and the code to store.
 
     See docs/booking-protocol.md 2.
@@ -433,31 +433,31 @@ class Reading:
     code: str | None = None
 
 
-def read_stop(name: str, calls: int, status: str | None, kind: wire.Kind) -> Reading:
+def read_stop(name: str, calls: int, status: str | None, kind: wire.Kind) -> ActionReading:
     """What a later poll proves about an abort or a cancel, from the status in its answer."""
     if status == wire.BOOKING_CANCELLED:
-        return Reading(DONE, READ_BACK)
+        return ActionReading(DONE, READ_BACK)
     if status in wire.TERMINAL:
-        return Reading(REFUSED, RIDE_ENDED)
+        return ActionReading(REFUSED, RIDE_ENDED)
     if name == "abort" and may_cancel(status, kind):
-        return Reading(REFUSED, wire.BOOKING_ALLOTED)
+        return ActionReading(REFUSED, wire.BOOKING_ALLOTED)
     if status in {wire.IN_PROGRESS, wire.INVOICE} and not may_cancel(status, kind):
-        return Reading(REFUSED, wire.CANCELLATION_NOT_ALLOWED)
-    return Reading(REPEAT if calls < MOST_CALLS else WAIT)
+        return ActionReading(REFUSED, wire.CANCELLATION_NOT_ALLOWED)
+    return ActionReading(REPEAT if calls < MOST_CALLS else WAIT)
 
 
 def read_drop(
     calls: int, wanted: LatLng, drop: LatLng | None, status: str | None, *, newer: bool
-) -> Reading:
+) -> ActionReading:
     """What a later poll proves about a change of drop to `wanted`.
 
     `drop` is the drop in its answer, if there is one. `newer`: whether a newer change of drop
     exists; then the older change is never repeated.
     """
     if drop is not None and distance_m(wanted, drop) <= SAME_PLACE_M:
-        return Reading(DONE, READ_BACK)
+        return ActionReading(DONE, READ_BACK)
     if status in wire.TERMINAL:
-        return Reading(REFUSED, RIDE_ENDED)
+        return ActionReading(REFUSED, RIDE_ENDED)
     if newer:
-        return Reading(REFUSED, SUPERSEDED)
-    return Reading(REPEAT if drop is not None and calls < MOST_CALLS else WAIT)
+        return ActionReading(REFUSED, SUPERSEDED)
+    return ActionReading(REPEAT if drop is not None and calls < MOST_CALLS else WAIT)

@@ -15,7 +15,7 @@ from ridedash.rides.accounts.tokens import (
 )
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking.claims import Bounds, Claim, claim_due
-from ridedash.rides.tracking.record import Polled, Recorder
+from ridedash.rides.tracking.record import Polled, PollRecorder
 from ridedash.service.client import snapshot_of
 from ridedash.service.errors import ServiceError
 from ridedash.service.throttle.traffic import Priority
@@ -34,7 +34,7 @@ class Tracker:
 
     def __init__(self, runtime: Runtime, chance: Callable[[], float] = random.random) -> None:
         self.runtime = runtime
-        self._recorder = Recorder(runtime, chance)
+        self._recorder = PollRecorder(runtime, chance)
         self._hooks = runtime.hooks or NoHooks()
         self._tokens = TokenCache(runtime.tokens)
 

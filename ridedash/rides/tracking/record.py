@@ -92,7 +92,7 @@ class Polled:
     decision: Decision | None = None
 
 
-class Recorder:
+class PollRecorder:
     """Decides what polls change and writes it, for one worker. Safe to share between threads."""
 
     def __init__(self, runtime: Runtime, chance: Callable[[], float] = random.random) -> None:
@@ -438,7 +438,7 @@ def _settle_actions(s: Session, order: Order, polled: Polled, status: str | None
 
 def _reading(
     s: Session, action: Action, polled: Polled, status: str | None, kind: Kind
-) -> policy.Reading:
+) -> policy.ActionReading:
     """What a poll says about an unconfirmed action that was called before it."""
     if action.name != "drop":
         return policy.read_stop(action.name, action.calls, status, kind)

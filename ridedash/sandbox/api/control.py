@@ -16,7 +16,7 @@ from ridedash.sandbox import request_parsing
 from ridedash.sandbox.api import faults
 from ridedash.sandbox.bookings.actions import unknown_booking
 from ridedash.sandbox.clock import FASTEST, HELD, SLOWEST, SetBack
-from ridedash.sandbox.request_parsing import Refusal, bad_request
+from ridedash.sandbox.request_parsing import RequestRefusal, bad_request
 from ridedash.sandbox.services import services
 from ridedash.sandbox.store import delete_bookings
 from ridedash.sandbox.trips.ledger import Booking, queue_scenario
@@ -51,8 +51,8 @@ def _is_here(address: str) -> bool:
         return address == "localhost"
 
 
-def _refused(why: str) -> Refusal:
-    return Refusal(403, {"status": "FAILURE", "code": "CONTROL_REFUSED", "message": why})
+def _refused(why: str) -> RequestRefusal:
+    return RequestRefusal(403, {"status": "FAILURE", "code": "CONTROL_REFUSED", "message": why})
 
 
 @bp.before_request

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from flask import Response, jsonify
 
 from ridedash import wire
-from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.request_parsing import RequestRefusal
 from ridedash.sandbox.store import ReadCache, Store
 
 DELAY: Final = "delay"  # the answer comes after `seconds` of wall time
@@ -35,7 +35,7 @@ ANY: Final = "*"
 HTML_PAGE: Final = "<!doctype html><title>Bad gateway</title><h1>Bad gateway</h1>"
 
 
-class Fault(NamedTuple):
+class InjectedFault(NamedTuple):
     """One fault to inject now."""
 
     name: str
@@ -59,14 +59,14 @@ def begin_outage(store: Store, operation: str, until: float) -> None:
         )
 
 
-def next_fault(store: Store, cache: ReadCache, operation: str, wall: float) -> Fault | None:
+def next_fault(store: Store, cache: ReadCache, operation: str, wall: float) -> InjectedFault | None:
     """The fault of this call: an outage, else the oldest one set for its operation or for all.
 
     Outages last for a time. Each other fault counts its calls, and is deleted after the last one.
     """
     outages = cache.get("outages", _outages)
     if outages and wall < max(outages.get(operation, 0.0), outages.get(ANY, 0.0)):
-        return Fault(DOWN, 0.0)
+        return InjectedFault(DOWN, 0.0)
     if cache.get("faults", _any_fault) is None:
         return None
     with store.write() as connection:
@@ -77,7 +77,7 @@ def next_fault(store: Store, cache: ReadCache, operation: str, wall: float) -> F
             return None
         connection.execute("UPDATE faults SET left = left - 1 WHERE id = ?", (row["id"],))
         connection.execute("DELETE FROM faults WHERE left <= 0")
-        return Fault(row["fault"], row["seconds"])
+        return InjectedFault(row["fault"], row["seconds"])
 
 
 def _outages(connection: sqlite3.Connection) -> dict[str, float]:
@@ -89,21 +89,21 @@ def _any_fault(connection: sqlite3.Connection) -> sqlite3.Row | None:
     return row
 
 
-def before(fault: Fault | None, environ: Mapping[str, Any]) -> Response | None:
+def before(fault: InjectedFault | None, environ: Mapping[str, Any]) -> Response | None:
     """Inject a fault before the operation: an answer that ends the call, or None to continue."""
     if fault is None:
         return None
     if fault.name == DELAY:
         time.sleep(fault.seconds)
     if fault.name == HTTP_500:
-        raise Refusal(500, {"message": "Internal server error"})
+        raise RequestRefusal(500, {"message": "Internal server error"})
     if fault.name == RATE_LIMIT:
         body = {"status": wire.FAILURE, "code": wire.RATE_LIMIT, "message": "Too many requests"}
-        raise Refusal(429, body, {"Retry-After": str(round(fault.seconds))})
+        raise RequestRefusal(429, body, {"Retry-After": str(round(fault.seconds))})
     return cut(environ) if fault.name in (CUT_BEFORE, DOWN) else None
 
 
-def after(fault: Fault | None, answer: Response, environ: Mapping[str, Any]) -> Response:
+def after(fault: InjectedFault | None, answer: Response, environ: Mapping[str, Any]) -> Response:
     """Inject a fault after the operation: another answer, or the given one."""
     if fault is not None and fault.name == CUT_AFTER:
         return cut(environ)

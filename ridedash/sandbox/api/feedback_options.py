@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ridedash import wire
 from ridedash.sandbox.pricing.categories import CATEGORY_IDS
-from ridedash.sandbox.request_parsing import Refusal, bad_request
+from ridedash.sandbox.request_parsing import RequestRefusal, bad_request
 
 COMPLAINTS: Final = (
     "Delayed Pick up",
@@ -38,7 +38,7 @@ def options(category: str, sub_category: str) -> dict[str, Any]:
         raise bad_request("category is required")
     if category not in CATEGORY_IDS | NEEDS_SUB_CATEGORY:
         message = "There is no such category"
-        raise Refusal(
+        raise RequestRefusal(
             200, {"status": wire.FAILURE, "code": wire.INVALID_CAR_CATEGORY, "message": message}
         )
     if category in NEEDS_SUB_CATEGORY and not sub_category:

@@ -15,8 +15,8 @@ from ridedash.sandbox.bookings import actions, snapshots
 from ridedash.sandbox.bookings import create as bookings
 from ridedash.sandbox.oauth.tokens import user_of
 from ridedash.sandbox.pricing.categories import tariff_of
-from ridedash.sandbox.request_parsing import Refusal
-from ridedash.sandbox.services import Services, services
+from ridedash.sandbox.request_parsing import RequestRefusal
+from ridedash.sandbox.services import SandboxServices, services
 from ridedash.sandbox.store import ReadCache
 from ridedash.sandbox.users import SandboxUser, find_user
 
@@ -26,11 +26,11 @@ INVALID_TOKEN: Final = "invalid_token"  # noqa: S105 - a code, not a token
 Body = dict[str, Any] | str  # a body as an object, or already serialised as JSON
 
 
-class Call(NamedTuple):
+class OperationCall(NamedTuple):
     """One call: the request, the services of the sandbox, and the current cache of its database."""
 
     request: Request
-    sandbox: Services
+    sandbox: SandboxServices
     cache: ReadCache
 
     def now(self) -> float:
@@ -38,13 +38,15 @@ class Call(NamedTuple):
         return self.sandbox.clock.now(self.cache)
 
 
-def operation(name: str) -> Callable[[Callable[[Call, SandboxUser], Body]], Callable[[], Response]]:
+def operation(
+    name: str,
+) -> Callable[[Callable[[OperationCall, SandboxUser], Body]], Callable[[], Response]]:
     """Decorate an operation that acts for a user.
 
     The view checks X-APP-TOKEN and the bearer token, and injects faults (api/faults.py).
     """
 
-    def wrap(function: Callable[[Call, SandboxUser], Body]) -> Callable[[], Response]:
+    def wrap(function: Callable[[OperationCall, SandboxUser], Body]) -> Callable[[], Response]:
         @wraps(function)
         def view() -> Response:
             return _respond_with_faults(name, lambda call: function(call, user_calling(call)))
@@ -54,10 +56,10 @@ def operation(name: str) -> Callable[[Callable[[Call, SandboxUser], Body]], Call
     return wrap
 
 
-def _respond_with_faults(name: str, answer: Callable[[Call], Body]) -> Response:
+def _respond_with_faults(name: str, answer: Callable[[OperationCall], Body]) -> Response:
     sandbox = services()
     current = request._get_current_object()  # type: ignore[attr-defined]
-    call = Call(current, sandbox, sandbox.store.read_cache())
+    call = OperationCall(current, sandbox, sandbox.store.read_cache())
     fault = faults.next_fault(sandbox.store, call.cache, name, sandbox.clock.wall())
     if fault is None:
         return _respond(call, answer)
@@ -69,16 +71,16 @@ def _respond_with_faults(name: str, answer: Callable[[Call], Body]) -> Response:
     return faults.after(fault, _respond(late, answer), call.request.environ)
 
 
-def _respond(call: Call, answer: Callable[[Call], Body]) -> Response:
+def _respond(call: OperationCall, answer: Callable[[OperationCall], Body]) -> Response:
     try:
         check_partner(call)
         body = answer(call)
-    except Refusal as refusal:
+    except RequestRefusal as refusal:
         return refused(refusal)
     return Response(body, mimetype="application/json") if isinstance(body, str) else jsonify(body)
 
 
-def refused(refusal: Refusal) -> Response:
+def refused(refusal: RequestRefusal) -> Response:
     """The response for a Refusal."""
     response = jsonify(refusal.body)
     response.status_code = refusal.status
@@ -86,7 +88,7 @@ def refused(refusal: Refusal) -> Response:
     return response
 
 
-def check_partner(call: Call) -> None:
+def check_partner(call: OperationCall) -> None:
     """Refuse a call without the partner's X-APP-TOKEN.
 
     See docs/service-interface.md Authentication, 1.
@@ -98,10 +100,10 @@ def check_partner(call: Call) -> None:
             "code": wire.INVALID_PARTNER_KEY,
             "message": "X-APP-TOKEN is missing or wrong",
         }
-        raise Refusal(403, body)
+        raise RequestRefusal(403, body)
 
 
-def user_calling(call: Call) -> SandboxUser:
+def user_calling(call: OperationCall) -> SandboxUser:
     """The user of the bearer token (docs/service-interface.md Authentication, 2)."""
     scheme, _, token = call.request.headers.get("Authorization", "").partition(" ")
     user = None
@@ -113,20 +115,20 @@ def user_calling(call: Call) -> SandboxUser:
             "code": INVALID_TOKEN,
             "message": "The access token is missing, wrong or expired",
         }
-        raise Refusal(401, body, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
+        raise RequestRefusal(401, body, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
     return user
 
 
 @bp.post("/v1.5/bookings/create")
 @operation("create")
-def create(call: Call, user: SandboxUser) -> Body:
+def create(call: OperationCall, user: SandboxUser) -> Body:
     """Create booking (docs/service-interface.md 1)."""
     return bookings.create(call.sandbox, user, request_parsing.json_body(call.request), call.now())
 
 
 @bp.post("/v1/bookings/abort")
 @operation("abort")
-def abort(call: Call, user: SandboxUser) -> Body:
+def abort(call: OperationCall, user: SandboxUser) -> Body:
     """Abort booking (docs/service-interface.md 2)."""
     booking_id = request_parsing.text(request_parsing.json_body(call.request), "booking_id")
     return actions.abort(call.sandbox, user.id, booking_id, call.now())
@@ -134,7 +136,7 @@ def abort(call: Call, user: SandboxUser) -> Body:
 
 @bp.post("/v1/bookings/drop_location")
 @operation("drop_location")
-def drop_location(call: Call, user: SandboxUser) -> Body:
+def drop_location(call: OperationCall, user: SandboxUser) -> Body:
     """Update drop location (docs/service-interface.md 3)."""
     body = request_parsing.json_body(call.request, typed=True)
     booking_id = request_parsing.text(body, "booking_id")
@@ -146,7 +148,7 @@ def drop_location(call: Call, user: SandboxUser) -> Body:
 
 @bp.post("/v1/bookings/cancel")
 @operation("cancel")
-def cancel(call: Call, user: SandboxUser) -> Body:
+def cancel(call: OperationCall, user: SandboxUser) -> Body:
     """Cancel booking (docs/service-interface.md 4)."""
     body = request_parsing.json_body(call.request)
     booking_id = request_parsing.text(body, "booking_id")
@@ -156,7 +158,7 @@ def cancel(call: Call, user: SandboxUser) -> Body:
 
 @bp.get("/v1/bookings/track_ride")
 @operation("track_ride")
-def track_ride(call: Call, user: SandboxUser) -> Body:
+def track_ride(call: OperationCall, user: SandboxUser) -> Body:
     """Track a ride by booking_id or, while a share booking retries, by txn_id.
 
     See docs/service-interface.md 5.
@@ -193,7 +195,7 @@ def list_products() -> Response:
     return _respond_with_faults("products", _products)
 
 
-def _products(call: Call) -> Body:
+def _products(call: OperationCall) -> Body:
     args = call.request.args
     lat, lng = (request_parsing.query_number(args, name) for name in ("pickup_lat", "pickup_lng"))
     pickup = request_parsing.point(lat, lng, "pickup")
@@ -204,7 +206,7 @@ def _products(call: Call) -> Body:
 
 @bp.post("/v1/bookings/feedback")
 @operation("feedback")
-def feedback(call: Call, user: SandboxUser) -> Body:
+def feedback(call: OperationCall, user: SandboxUser) -> Body:
     """Submit feedback (docs/service-interface.md 7)."""
     body = request_parsing.json_body(call.request, typed=True)
     booking_id = request_parsing.text(body, "booking_id")
@@ -218,7 +220,7 @@ def feedback(call: Call, user: SandboxUser) -> Body:
 
 @bp.get("/v1.5/bookings/feedback/options")
 @operation("feedback_options")
-def options(call: Call, user: SandboxUser) -> Body:  # noqa: ARG001 - equal for all users
+def options(call: OperationCall, user: SandboxUser) -> Body:  # noqa: ARG001 - equal for all users
     """Feedback options (docs/service-interface.md 8)."""
     return feedback_options.options(
         call.request.args.get("category", ""), call.request.args.get("sub_category", "")

@@ -17,8 +17,8 @@ from ridedash.sandbox.pricing.categories import (
     tariff_of,
 )
 from ridedash.sandbox.pricing.estimates import PricedTrip, estimate, priced_trip, share_estimate
-from ridedash.sandbox.request_parsing import Refusal
-from ridedash.sandbox.services import Services
+from ridedash.sandbox.request_parsing import RequestRefusal
+from ridedash.sandbox.services import SandboxServices
 from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
 
 NO_CAB_NEAR: Final = -1
@@ -26,7 +26,7 @@ NIGHT_HOURS: Final = f"{rates.NIGHT_FROM}:00 to {rates.NIGHT_TO:02d}:00"
 
 
 def products(
-    sandbox: Services, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float
+    sandbox: SandboxServices, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float
 ) -> dict[str, Any]:
     """The body of products; `wanted` limits it to one category.
 
@@ -49,9 +49,9 @@ def products(
     }
 
 
-def refused(code: str, message: str) -> Refusal:
+def refused(code: str, message: str) -> RequestRefusal:
     """A Refusal in the form of the products operation."""
-    return Refusal(200, {"status": wire.FAILURE, "message": message, "code": code})
+    return RequestRefusal(200, {"status": wire.FAILURE, "message": message, "code": code})
 
 
 def hotspot_zone(city: City, pickup: LatLng) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _zone(zone: Hotspot) -> dict[str, Any]:
 
 
 def _estimates(
-    sandbox: Services, offered: list[Category], trip: PricedTrip | None, wanted: str | None
+    sandbox: SandboxServices, offered: list[Category], trip: PricedTrip | None, wanted: str | None
 ) -> Any:
     """The estimates for a trip; an empty object without one.
 
@@ -97,7 +97,7 @@ def _estimates(
 
 
 def _category(
-    sandbox: Services, city: City, category: Category, pickup: LatLng, now: float
+    sandbox: SandboxServices, city: City, category: Category, pickup: LatLng, now: float
 ) -> dict[str, Any]:
     tariff, when = tariff_of(city.currency), rates.local(now, city.timezone)
     cab = sandbox.fleet(city.slug).nearest(category.id, pickup, now)

@@ -9,11 +9,11 @@ from ridedash.sandbox.bookings.create import SAME_PLACE, same_place, share_refus
 from ridedash.sandbox.city.city import City
 from ridedash.sandbox.pricing.categories import tariff_of
 from ridedash.sandbox.pricing.estimates import at_airport
-from ridedash.sandbox.request_parsing import Refusal
-from ridedash.sandbox.services import Services
-from ridedash.sandbox.trips.ledger import Booking, Request
+from ridedash.sandbox.request_parsing import RequestRefusal
+from ridedash.sandbox.services import SandboxServices
+from ridedash.sandbox.trips.ledger import Booking, BookingTerms
 from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
-from ridedash.sandbox.trips.timeline import Plan, driven_part, joined, redirected
+from ridedash.sandbox.trips.timeline import TripPlan, driven_part, joined, redirected
 
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
 # a code of our own: feedback before the ride ended
@@ -26,15 +26,15 @@ _TOO_LATE: Final = {  # status -> the code of a refused cancel
 }
 
 
-def unknown_booking(**fields: str) -> Refusal:
+def unknown_booking(**fields: str) -> RequestRefusal:
     """A Refusal: this user has no booking with that id."""
     message = "There is no such booking"
-    return Refusal(
+    return RequestRefusal(
         404, {"status": wire.FAILURE, **fields, "code": wire.NO_BOOKING, "message": message}
     )
 
 
-def abort(sandbox: Services, user: str, booking_id: str, now: float) -> dict[str, Any]:
+def abort(sandbox: SandboxServices, user: str, booking_id: str, now: float) -> dict[str, Any]:
     """Stop the search for a driver (docs/service-interface.md 2)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
@@ -54,7 +54,7 @@ def abort(sandbox: Services, user: str, booking_id: str, now: float) -> dict[str
 
 
 def cancel(
-    sandbox: Services, user: str, booking_id: str, reason: str, now: float
+    sandbox: SandboxServices, user: str, booking_id: str, reason: str, now: float
 ) -> dict[str, Any]:
     """Cancel between allotment and payment or start of the ride (docs/service-interface.md 4)."""
     with sandbox.store.write() as connection:
@@ -73,7 +73,7 @@ def cancel(
     }
 
 
-def _not_cancellable(status: str) -> Refusal:
+def _not_cancellable(status: str) -> RequestRefusal:
     body = {
         "status": wire.FAILURE,
         "request_type": wire.BOOKING_CANCEL,
@@ -83,10 +83,10 @@ def _not_cancellable(status: str) -> Refusal:
     }
     if status in _TOO_LATE:
         body["code"] = _TOO_LATE[status]
-    return Refusal(200, body)
+    return RequestRefusal(200, body)
 
 
-def _charge(sandbox: Services, booking: Booking, now: float) -> str:
+def _charge(sandbox: SandboxServices, booking: Booking, now: float) -> str:
     """A sentence with the charge, or "" during the free minutes.
 
     They count from the first driver and don't restart with a second one: the shortest time that the
@@ -103,7 +103,7 @@ def _charge(sandbox: Services, booking: Booking, now: float) -> str:
 
 
 def change_drop(
-    sandbox: Services, user: str, booking_id: str, drop: LatLng, now: float
+    sandbox: SandboxServices, user: str, booking_id: str, drop: LatLng, now: float
 ) -> dict[str, Any]:
     """Change the drop from now on (docs/service-interface.md 3)."""
     with sandbox.store.write() as connection:
@@ -143,13 +143,15 @@ def _problem_of(city: City, booking: Booking, drop: LatLng) -> str | None:
     return share_refusal(city, drop) if booking.kind is wire.Kind.SHARE else None
 
 
-def _redirected_request(request: Request, drop: LatLng, *, airport: bool) -> Request:
+def _redirected_request(request: BookingTerms, drop: LatLng, *, airport: bool) -> BookingTerms:
     return replace(
         request, drop=drop, drop_changed=True, terms=replace(request.terms, airport=airport)
     )
 
 
-def _redirected_plan(sandbox: Services, booking: Booking, drop: LatLng, now: float) -> Plan:
+def _redirected_plan(
+    sandbox: SandboxServices, booking: Booking, drop: LatLng, now: float
+) -> TripPlan:
     """The plan with a new drop.
 
     Before the ride the whole route is new; during the ride, only the part after the cab's position.
@@ -166,8 +168,8 @@ def _redirected_plan(sandbox: Services, booking: Booking, drop: LatLng, now: flo
     )
 
 
-def _drop_refused(header: str, text: str) -> Refusal:
-    return Refusal(
+def _drop_refused(header: str, text: str) -> RequestRefusal:
+    return RequestRefusal(
         200,
         {"status": wire.FAILURE, "request_type": wire.UPDATE_DROP, "header": header, "text": text},
     )
@@ -183,7 +185,7 @@ class Feedback:
 
 
 def give_feedback(
-    sandbox: Services, user: str, booking_id: str, feedback: Feedback, now: float
+    sandbox: SandboxServices, user: str, booking_id: str, feedback: Feedback, now: float
 ) -> dict[str, Any]:
     """Store feedback on a completed ride; a later one replaces it (docs/service-interface.md 7)."""
     with sandbox.store.write() as connection:
@@ -202,5 +204,5 @@ def give_feedback(
     return {"status": wire.SUCCESS, "request_type": wire.BOOKING_FEEDBACK}
 
 
-def _failure(code: str, message: str, **fields: str) -> Refusal:
-    return Refusal(200, {"status": wire.FAILURE, **fields, "code": code, "message": message})
+def _failure(code: str, message: str, **fields: str) -> RequestRefusal:
+    return RequestRefusal(200, {"status": wire.FAILURE, **fields, "code": code, "message": message})

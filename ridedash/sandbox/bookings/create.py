@@ -20,11 +20,11 @@ from ridedash.sandbox.pricing import rates
 from ridedash.sandbox.pricing.categories import CATEGORY_IDS, Category, tariff_of
 from ridedash.sandbox.pricing.estimates import at_airport, priced_trip, terms
 from ridedash.sandbox.pricing.fare_ids import LIFETIME_S
-from ridedash.sandbox.request_parsing import Refusal
-from ridedash.sandbox.services import Services
+from ridedash.sandbox.request_parsing import RequestRefusal
+from ridedash.sandbox.services import SandboxServices
 from ridedash.sandbox.trips import planner
 from ridedash.sandbox.trips.drivers import seeded_rng
-from ridedash.sandbox.trips.ledger import Booking, Request, next_number, pop_scenario
+from ridedash.sandbox.trips.ledger import Booking, BookingTerms, next_number, pop_scenario
 from ridedash.sandbox.users import SandboxUser
 
 SAME_PLACE_M: Final = 5.0
@@ -107,7 +107,7 @@ def read(body: Mapping[str, Any]) -> Payload:
 
 
 def create(
-    sandbox: Services, user: SandboxUser, body: Mapping[str, Any], now: float
+    sandbox: SandboxServices, user: SandboxUser, body: Mapping[str, Any], now: float
 ) -> dict[str, Any]:
     """Create a booking and return the body of the answer."""
     accepted = _checked(sandbox, user, read(body))
@@ -118,7 +118,7 @@ def create(
     return _answer(booking, accepted.city)
 
 
-def _checked(sandbox: Services, user: SandboxUser, payload: Payload) -> Accepted:
+def _checked(sandbox: SandboxServices, user: SandboxUser, payload: Payload) -> Accepted:
     """Run the checks that need no price, in the order of the interface."""
     if payload.category not in CATEGORY_IDS:
         raise booking_failed(wire.INVALID_CAR_CATEGORY)
@@ -165,7 +165,7 @@ def share_refusal(city: City, drop: LatLng) -> str | None:
     return None
 
 
-def _priced(sandbox: Services, accepted: Accepted, now: float) -> Request:
+def _priced(sandbox: SandboxServices, accepted: Accepted, now: float) -> BookingTerms:
     """The request with its terms: locked by a fare_id, fixed for share, metered otherwise."""
     city, category, payload = accepted.city, accepted.category, accepted.payload
     when = rates.local(now, city.timezone)
@@ -177,7 +177,7 @@ def _priced(sandbox: Services, accepted: Accepted, now: float) -> Request:
         shared = priced_trip(city, tariff_of(city.currency), payload.pickup, payload.drop, now)
         fixed = shared.share(category, payload.seats)[1]
     agreed = replace(agreed, fixed=fixed, advance=_advance(accepted))
-    return Request(
+    return BookingTerms(
         payload.pickup, payload.drop, payload.seats, payload.cash, agreed, payload.affiliate_uid
     )
 
@@ -191,7 +191,7 @@ def _advance(accepted: Accepted) -> Decimal:
     return tariff_of(city.currency).airport_advance
 
 
-def _locked(sandbox: Services, category: Category, payload: Payload) -> Decimal:
+def _locked(sandbox: SandboxServices, category: Category, payload: Payload) -> Decimal:
     if payload.drop is None:
         raise failure(DROP_REQUIRED, "This category has a fixed price and needs a drop")
     if payload.fare_id is None:
@@ -206,9 +206,9 @@ def _locked(sandbox: Services, category: Category, payload: Payload) -> Decimal:
 
 def _planned(
     connection: sqlite3.Connection,
-    sandbox: Services,
+    sandbox: SandboxServices,
     accepted: Accepted,
-    request: Request,
+    request: BookingTerms,
     now: float,
 ) -> Booking:
     """The booking with its whole timeline.
@@ -247,7 +247,11 @@ def _planned(
 
 
 def _scenario(
-    connection: sqlite3.Connection, sandbox: Services, accepted: Accepted, now: float, rng: Random
+    connection: sqlite3.Connection,
+    sandbox: SandboxServices,
+    accepted: Accepted,
+    now: float,
+    rng: Random,
 ) -> str:
     """The scenario that was queued through the control API, or the normal one.
 
@@ -306,12 +310,12 @@ def _answer(booking: Booking, city: City) -> dict[str, Any]:
     return body
 
 
-def booking_failed(code: str) -> Refusal:
+def booking_failed(code: str) -> RequestRefusal:
     """A failure of create with `message` BOOKING_FAILED and a code, but without `status`."""
-    return Refusal(200, {"message": wire.BOOKING_FAILED, "code": code})
+    return RequestRefusal(200, {"message": wire.BOOKING_FAILED, "code": code})
 
 
-def failure(code: str | None, message: str) -> Refusal:
+def failure(code: str | None, message: str) -> RequestRefusal:
     """A failure of create with `status` FAILURE; two of the share failures have no code."""
     body = {"status": wire.FAILURE, "code": code, "message": message}
-    return Refusal(200, {key: value for key, value in body.items() if value is not None})
+    return RequestRefusal(200, {key: value for key, value in body.items() if value is not None})

@@ -11,7 +11,7 @@ from ridedash.sandbox.pricing.categories import Tariff
 from ridedash.sandbox.pricing.rates import NIGHT_RATIO, convenience_charge, local, number
 from ridedash.sandbox.trips.drivers import Driver
 from ridedash.sandbox.trips.ledger import Booking
-from ridedash.sandbox.trips.timeline import Leg, Phase
+from ridedash.sandbox.trips.timeline import Leg, TripPhase
 from ridedash.sandbox.users import wallet_of
 
 NO_PLACE: Final = LatLng(0.0, 0.0)  # sent as the drop when the booking has none
@@ -59,7 +59,7 @@ def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[
 
 
 def _full(
-    booking: Booking, tariff: Tariff, phase: Phase, now: float, common: dict[str, Any]
+    booking: Booking, tariff: Tariff, phase: TripPhase, now: float, common: dict[str, Any]
 ) -> str:
     """The full set of cab and driver fields, as JSON text.
 
@@ -83,7 +83,7 @@ def _full(
     )
 
 
-def _constant_fields(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str, Any]:
+def _constant_fields(booking: Booking, tariff: Tariff, phase: TripPhase) -> dict[str, Any]:
     """The fields that are constant during a status; `otp` and passengers only in some statuses."""
     driver = _driver(booking, phase)
     body = _places(booking) | _car(driver) | _price(booking, tariff, phase.status)
@@ -101,7 +101,9 @@ def _constant_fields(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str
     return body
 
 
-def _auto(booking: Booking, tariff: Tariff, zone: str, phase: Phase, now: float) -> dict[str, Any]:
+def _auto(
+    booking: Booking, tariff: Tariff, zone: str, phase: TripPhase, now: float
+) -> dict[str, Any]:
     """The reduced field sets of auto bookings."""
     if phase.status == wire.CALL_DRIVER:
         return _auto_approach(booking, phase, now)
@@ -116,7 +118,7 @@ def _auto(booking: Booking, tariff: Tariff, zone: str, phase: Phase, now: float)
     return {}
 
 
-def _auto_approach(booking: Booking, phase: Phase, now: float) -> dict[str, Any]:
+def _auto_approach(booking: Booking, phase: TripPhase, now: float) -> dict[str, Any]:
     driver, leg = _driver(booking, phase), _leg(booking, phase)
     seconds, metres = leg.left(now)
     return {
@@ -198,11 +200,11 @@ def _promotion(booking: Booking) -> str:
     return "Sharing keeps a car off the road." if booking.kind is wire.Kind.SHARE else ""
 
 
-def _driver(booking: Booking, phase: Phase) -> Driver:
+def _driver(booking: Booking, phase: TripPhase) -> Driver:
     return booking.plan.drivers[phase.driver or 0]
 
 
-def _leg(booking: Booking, phase: Phase) -> Leg:
+def _leg(booking: Booking, phase: TripPhase) -> Leg:
     return booking.plan.legs[phase.leg or 0]
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from ridedash.geo import LatLng, contains
 from ridedash.sandbox.city.data import port_meridian, saltmere
-from ridedash.sandbox.city.data.plan import Km, NamedPlace, Plan, Zone
+from ridedash.sandbox.city.data.plan import CityPlan, Km, NamedPlace, PlannedZone
 from ridedash.sandbox.city.geometry import Frame
 from ridedash.sandbox.city.roads import RoadNetwork
 from ridedash.sandbox.city.streets import grow
@@ -127,12 +127,12 @@ def city_at(p: LatLng) -> City | None:
     return next((city for city in cities() if city.contains(p)), None)
 
 
-def plans() -> tuple[Plan, Plan]:
+def plans() -> tuple[CityPlan, CityPlan]:
     """The plans of Port Meridian and Saltmere, in the order of `cities()`."""
     return port_meridian.PLAN, saltmere.PLAN
 
 
-def _city(plan: Plan, first_point_id: int) -> City:
+def _city(plan: CityPlan, first_point_id: int) -> City:
     frame = Frame(plan.origin)
     boundary = _ring(frame, plan.boundary)
     lats, lngs = [p.lat for p in boundary], [p.lng for p in boundary]
@@ -166,7 +166,7 @@ def _place(frame: Frame, planned: NamedPlace) -> Place:
     return Place(slug(planned.name), planned.name, planned.kind, planned.area, position)
 
 
-def _hotspot(frame: Frame, zone: Zone, first_id: int) -> Hotspot:
+def _hotspot(frame: Frame, zone: PlannedZone, first_id: int) -> Hotspot:
     points = tuple(
         PickupPoint(first_id + i, name, _point(frame, at))
         for i, (name, at) in enumerate(zone.points)

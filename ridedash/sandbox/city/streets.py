@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from ridedash.sandbox.city.data.names import Signs
-from ridedash.sandbox.city.data.plan import Fabric, Km, Plan, River, Road, Site
+from ridedash.sandbox.city.data.plan import CityPlan, Fabric, Km, River, Road, Site
 from ridedash.sandbox.city.geometry import XY, Line, area, box, chance, curve, inside, lerp, offset
 from ridedash.sandbox.city.grid import SegmentGrid, pieces_inside
 from ridedash.sandbox.city.mesh import Edge, Mesh, Street, connected, faces, weave, without_stubs
@@ -38,7 +38,7 @@ def metres(points: Sequence[Km]) -> Line:
     return [(x * 1000, y * 1000) for x, y in points]
 
 
-def grow(plan: Plan) -> Mesh:
+def grow(plan: CityPlan) -> Mesh:
     """All streets of a plan as one connected graph."""
     skeleton = [_road(road) for road in plan.roads]
     for river in plan.rivers:
@@ -77,7 +77,7 @@ def _banks(river: River) -> Iterator[Street]:
             yield Street(name, 2, tuple(side[first : last + 1]))
 
 
-def _fill(plan: Plan, rings: list[Line], signs: Signs) -> Iterator[Street]:
+def _fill(plan: CityPlan, rings: list[Line], signs: Signs) -> Iterator[Street]:
     free = list(rings)
     for fabric in plan.fabrics:
         ring = _face_at(free, metres([fabric.at])[0])
@@ -167,7 +167,7 @@ def ground(site: Site) -> Line:
     return curve(metres(site.ring), closed=True) if site.soft else metres(site.ring)
 
 
-def _not_across(plan: Plan, mesh: Mesh) -> Mesh:
+def _not_across(plan: CityPlan, mesh: Mesh) -> Mesh:
     """Remove generated streets across rivers, and local streets across railways."""
     rails, rivers = SegmentGrid(), SegmentGrid()
     for number, rail in enumerate(plan.rails):
@@ -190,13 +190,13 @@ def _not_across(plan: Plan, mesh: Mesh) -> Mesh:
     return mesh.without(across)
 
 
-def _drawn(plan: Plan) -> set[str]:
+def _drawn(plan: CityPlan) -> set[str]:
     """The names of the roads in the plan, and of the streets along the banks of rivers."""
     banks = {name for river in plan.rivers for name in (river.left_bank, river.right_bank)}
     return {road.name for road in plan.roads} | banks
 
 
-def _around_sites(plan: Plan, mesh: Mesh) -> Mesh:
+def _around_sites(plan: CityPlan, mesh: Mesh) -> Mesh:
     """Remove generated streets that cross a site whose kind is in GROUNDS."""
     drawn, near = _drawn(plan), defaultdict[tuple[int, int], list[Line]](list)
     for ring in (ground(site) for site in plan.sites if site.kind in GROUNDS):

@@ -10,7 +10,7 @@ import secrets
 import sqlite3
 from typing import Final, NamedTuple
 
-from ridedash.sandbox.oauth.tokens import Grant, fingerprint, revoke_family
+from ridedash.sandbox.oauth.tokens import TokenGrant, fingerprint, revoke_family
 
 CODE_SECONDS: Final = 120.0
 
@@ -43,7 +43,9 @@ def issue_code(connection: sqlite3.Connection, authorized: CodeRequest, wall: fl
     return code
 
 
-def spend_code(connection: sqlite3.Connection, presented: Presented, wall: float) -> Grant | None:
+def spend_code(
+    connection: sqlite3.Connection, presented: Presented, wall: float
+) -> TokenGrant | None:
     """Exchange a code for a grant; None if it is unknown, expired, used or doesn't match.
 
     A code that is presented twice revokes the tokens of its first use (RFC 6749, 4.1.2).
@@ -61,7 +63,7 @@ def spend_code(connection: sqlite3.Connection, presented: Presented, wall: float
         return None
     family = secrets.token_hex(8)
     connection.execute("UPDATE codes SET family = ? WHERE hash = ?", (family, row["hash"]))
-    return Grant(row["user"], row["scope"], family)
+    return TokenGrant(row["user"], row["scope"], family)
 
 
 def challenge_of(verifier: str) -> str:

@@ -17,13 +17,13 @@ from ridedash.sandbox.oauth.tokens import (
     ACCESS_SECONDS,
     REFRESH,
     REFRESH_SECONDS,
-    Grant,
+    TokenGrant,
     issue,
     revoke,
     spend_refresh,
 )
-from ridedash.sandbox.request_parsing import Refusal
-from ridedash.sandbox.services import Services, services
+from ridedash.sandbox.request_parsing import RequestRefusal
+from ridedash.sandbox.services import SandboxServices, services
 from ridedash.sandbox.users import SANDBOX_USERS, find_user
 
 bp: Final = Blueprint("oauth", __name__, url_prefix="/oauth", template_folder="templates")
@@ -104,7 +104,7 @@ def revoke_token() -> Response:
     return jsonify({})
 
 
-def _tokens(sandbox: Services, grant: Grant) -> Response:
+def _tokens(sandbox: SandboxServices, grant: TokenGrant) -> Response:
     wall = sandbox.clock.wall()
     with sandbox.store.write() as connection:
         access = issue(connection, ACCESS, grant, wall + ACCESS_SECONDS)
@@ -122,7 +122,7 @@ def _tokens(sandbox: Services, grant: Grant) -> Response:
     return answer
 
 
-def _by_code(sandbox: Services, form: MultiDict[str, str]) -> Grant | None:
+def _by_code(sandbox: SandboxServices, form: MultiDict[str, str]) -> TokenGrant | None:
     with sandbox.store.write() as connection:
         presented = codes.Presented(
             form.get("code", ""), form.get("redirect_uri", ""), form.get("code_verifier", "")
@@ -130,12 +130,12 @@ def _by_code(sandbox: Services, form: MultiDict[str, str]) -> Grant | None:
         return codes.spend_code(connection, presented, sandbox.clock.wall())
 
 
-def _by_refresh(sandbox: Services, form: MultiDict[str, str]) -> Grant | None:
+def _by_refresh(sandbox: SandboxServices, form: MultiDict[str, str]) -> TokenGrant | None:
     with sandbox.store.write() as connection:
         return spend_refresh(connection, form.get("refresh_token", ""), sandbox.clock.wall())
 
 
-def _check_client(sandbox: Services) -> None:
+def _check_client(sandbox: SandboxServices) -> None:
     """Refuse a wrong client id or secret, sent in the form or by HTTP Basic."""
     basic = request.authorization
     if basic is not None and basic.type != "basic":
@@ -148,11 +148,11 @@ def _check_client(sandbox: Services) -> None:
         for sent, ours in zip((client_id, secret), expected, strict=True)
     ]
     if not all(same):
-        raise Refusal(401, {"error": "invalid_client"}, {"WWW-Authenticate": "Basic"})
+        raise RequestRefusal(401, {"error": "invalid_client"}, {"WWW-Authenticate": "Basic"})
 
 
-def _refused(error: str) -> Refusal:
-    return Refusal(400, {"error": error}, {"Cache-Control": "no-store"})
+def _refused(error: str) -> RequestRefusal:
+    return RequestRefusal(400, {"error": error}, {"Cache-Control": "no-store"})
 
 
 def _trust_error(parameters: MultiDict[str, str]) -> str | None:

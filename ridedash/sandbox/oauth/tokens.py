@@ -20,7 +20,7 @@ REFRESH_SECONDS: Final = 90 * 86400.0
 LONG_LIVED_SECONDS: Final = 3650 * 86400.0
 
 
-class Grant(NamedTuple):
+class TokenGrant(NamedTuple):
     """The user and scope of a token, and the family of tokens that are revoked together."""
 
     user: str
@@ -39,13 +39,13 @@ def mint_token(database: Path, user: str) -> str:
     store = Store(database)
     try:
         with store.write() as connection:
-            grant = Grant(user, "", secrets.token_hex(8))
+            grant = TokenGrant(user, "", secrets.token_hex(8))
             return issue(connection, ACCESS, grant, wall_clock().timestamp() + LONG_LIVED_SECONDS)
     finally:
         store.close()
 
 
-def issue(connection: sqlite3.Connection, kind: str, grant: Grant, expires_at: float) -> str:
+def issue(connection: sqlite3.Connection, kind: str, grant: TokenGrant, expires_at: float) -> str:
     """Store a new token of a kind and return its text, which is not stored."""
     token = secrets.token_urlsafe(32)
     connection.execute(
@@ -70,7 +70,7 @@ def _access(connection: sqlite3.Connection, token: str) -> tuple[str, float]:
     return (row["user"], row["expires_at"]) if row else ("", 0.0)
 
 
-def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> Grant | None:
+def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> TokenGrant | None:
     """Use a refresh token; None if it is unknown, expired or already used.
 
     A token that is used again revokes its whole family, because it may have been stolen.
@@ -84,7 +84,7 @@ def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> Gr
         revoke_family(connection, row["family"])
         return None
     connection.execute("UPDATE tokens SET spent = 1 WHERE hash = ?", (row["hash"],))
-    return Grant(row["user"], row["scope"], row["family"])
+    return TokenGrant(row["user"], row["scope"], row["family"])
 
 
 def revoke(connection: sqlite3.Connection, token: str) -> None:

@@ -5,7 +5,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ridedash.sandbox.city.data.plan import Plan, Site
+from ridedash.sandbox.city.data.plan import CityPlan, Site
 from ridedash.sandbox.city.geometry import (
     XY,
     Frame,
@@ -32,7 +32,7 @@ GREEN = {"green", "park", "forest", "golf", "cemetery", "beach"}
 class Atlas:
     """The map objects of one city. The costly parts are built on first use."""
 
-    def __init__(self, plan: Plan, mesh: Mesh, frame: Frame) -> None:
+    def __init__(self, plan: CityPlan, mesh: Mesh, frame: Frame) -> None:
         self.plan, self.mesh, self.frame = plan, mesh, frame
         self.coast = curve(metres(plan.coast), closed=True)
         self.quays = [metres(quay) for quay in plan.quays]
@@ -88,7 +88,7 @@ class Atlas:
                 if len(p) > 1
             ]
         coast, shore = self._coast_outlined
-        if _near(line, shore):
+        if _crosses(line, shore):
             found += pieces_inside(line, shore, starts_inside=not inside(coast, line[0]))
         return [piece for piece in found if length(piece) > 2]
 
@@ -156,7 +156,7 @@ def _outlined(ring: Line) -> SegmentGrid:
     return grid
 
 
-def _near(line: Line, outline: SegmentGrid) -> bool:
+def _crosses(line: Line, outline: SegmentGrid) -> bool:
     return any(outline.cuts(a, b) for a, b in itertools.pairwise(line))
 
 

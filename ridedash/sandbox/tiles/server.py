@@ -30,14 +30,14 @@ HEADERS = {
 QUERY_CHARS, MOST_PLACES = 80, 20
 
 
-class Tile(NamedTuple):
+class DrawnTile(NamedTuple):
     """A drawn tile, stored compressed, and the ETag of its SVG."""
 
     packed: bytes
     tag: str
 
 
-def find_tile(z: int, x: int, y: int, *, dark: bool = False) -> Tile | None:
+def find_tile(z: int, x: int, y: int, *, dark: bool = False) -> DrawnTile | None:
     """A tile, or None for a zoom outside 11 to 18 and for numbers outside the world."""
     if not MIN_ZOOM <= z <= MAX_ZOOM or not (0 <= x < 2**z and 0 <= y < 2**z):
         return None
@@ -60,14 +60,14 @@ def warm(zooms: tuple[int, ...] = (14, 15, 13, 16, 12)) -> None:
 
 
 @functools.lru_cache(maxsize=2048)
-def _drawn(number: int, z: int, x: int, y: int, dark: bool) -> Tile:
+def _drawn(number: int, z: int, x: int, y: int, dark: bool) -> DrawnTile:
     return _packed(_zoom_tiles(number, z).tile(x, y, dark=dark))
 
 
-def _packed(svg: str) -> Tile:
+def _packed(svg: str) -> DrawnTile:
     body = svg.encode()
     tag = hashlib.blake2b(body, digest_size=12).hexdigest()
-    return Tile(gzip.compress(body, mtime=0), f'"{tag}"')
+    return DrawnTile(gzip.compress(body, mtime=0), f'"{tag}"')
 
 
 _prepare_lock = threading.Lock()
@@ -112,7 +112,7 @@ def _tile_at(z: int, lat: float, lng: float) -> tuple[int, int]:
 
 
 @functools.cache
-def _sea(dark: bool) -> Tile:
+def _sea(dark: bool) -> DrawnTile:
     return _packed(
         '<svg xmlns="http://www.w3.org/2000/svg" width="257" height="257" viewBox="0 0 257 257">'
         f'<style>{css(MIN_ZOOM, dark=dark)}</style><path class="sea" d="M0 0h257v257h-257z"/></svg>'

@@ -18,7 +18,7 @@ CANDIDATES: Final = 3  # routes are computed for this many cabs only
 ROAM_DEG: Final = 0.004  # largest distance of a stand from the cab's home
 
 
-class Nearby(NamedTuple):
+class NearbyCab(NamedTuple):
     """The route to the pickup for a cab that could come, with its seconds and metres."""
 
     route: Route
@@ -41,7 +41,7 @@ class Fleet:
         }
         self._drive = lru_cache(maxsize=4096)(self._route_between_stands)
 
-    def nearest(self, category: str, pickup: LatLng, now: float) -> Nearby | None:
+    def nearest(self, category: str, pickup: LatLng, now: float) -> NearbyCab | None:
         """The cab of a category nearest to the pickup, or None when none is within REACH_M."""
         homes = self._homes[category]
         by_home = sorted(range(len(homes)), key=lambda index: distance_m(homes[index], pickup))
@@ -51,7 +51,7 @@ class Fleet:
             return None
         start = min(within, key=lambda position: distance_m(position, pickup))
         route = self._city.roads.route(start, pickup)
-        return Nearby(route, route.total_s, route.total_m)
+        return NearbyCab(route, route.total_s, route.total_m)
 
     def _position(self, category: str, index: int, now: float) -> Motion:
         """Where a cab is: it waits in the first part of a round, and drives in the last."""

@@ -16,7 +16,7 @@ from ridedash.geo import LatLng
 from ridedash.sandbox.pricing.rates import Terms
 from ridedash.sandbox.store import ReadCache
 from ridedash.sandbox.trips.planner import SCENARIOS
-from ridedash.sandbox.trips.timeline import Phase, Plan, plan_from_json
+from ridedash.sandbox.trips.timeline import TripPhase, TripPlan, plan_from_json
 
 CACHE_SIZE: Final = 512  # parsed bookings
 KEY: Final = "SELECT n, revision FROM bookings"  # the key of a parsed booking
@@ -27,7 +27,7 @@ BookingKey = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Request:
+class BookingTerms:
     """The booking request of the partner, and the terms on which it was priced."""
 
     pickup: LatLng
@@ -51,13 +51,13 @@ class Request:
         }
 
 
-def request_from_json(data: dict[str, Any]) -> Request:
+def request_from_json(data: dict[str, Any]) -> BookingTerms:
     """The request that to_json wrote."""
     places = {
         "pickup": LatLng(*data["pickup"]),
         "drop": LatLng(*data["drop"]) if data["drop"] else None,
     }
-    return Request(**{**data, **places, "terms": Terms.from_json(data["terms"])})
+    return BookingTerms(**{**data, **places, "terms": Terms.from_json(data["terms"])})
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Booking:
     city: str
     created_at: float
     scenario: str
-    request: Request
-    plan: Plan
+    request: BookingTerms
+    plan: TripPlan
     ended_status: str | None = None
     ended_at: float | None = None
     n: int = field(default=0, compare=False)
@@ -85,10 +85,10 @@ class Booking:
         """Point-to-point, share or auto."""
         return wire.kind_of(self.category)
 
-    def phase(self, now: float) -> Phase:
+    def phase(self, now: float) -> TripPhase:
         """The phase at a time."""
         if self.ended_status is not None and self.ended_at is not None:
-            return Phase(self.ended_status, self.ended_at)
+            return TripPhase(self.ended_status, self.ended_at)
         return self.plan.phase(now)
 
     def next_phase_at(self, now: float) -> float | None:
@@ -177,7 +177,11 @@ class Ledger:
         )
 
     def redirect(
-        self, connection: sqlite3.Connection, booking: Booking, request: Request, plan: Plan
+        self,
+        connection: sqlite3.Connection,
+        booking: Booking,
+        request: BookingTerms,
+        plan: TripPlan,
     ) -> None:
         """Store the changed request and plan of a booking with another drop."""
         connection.execute(

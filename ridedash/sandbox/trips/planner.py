@@ -11,7 +11,7 @@ from ridedash.sandbox.city.roads import Route
 from ridedash.sandbox.pricing.categories import Category, Tariff
 from ridedash.sandbox.trips.drivers import Driver, draw_driver, draw_riders, draw_start_code
 from ridedash.sandbox.trips.fleet import Fleet
-from ridedash.sandbox.trips.timeline import Leg, Phase, Plan, Stop, joined
+from ridedash.sandbox.trips.timeline import Leg, TripPhase, TripPlan, TripStop, joined
 
 BOOKING_TIMEOUT_S: Final = 240
 RETRY_EVERY_S: Final = 30
@@ -76,11 +76,11 @@ class Planner:
         self._request = request
         self._fleet = fleet
         self._rng = rng
-        self._phases: list[Phase] = []
+        self._phases: list[TripPhase] = []
         self._legs: list[Leg] = []
         self._drivers: list[Driver] = []
 
-    def plan(self) -> Plan:
+    def plan(self) -> TripPlan:
         """The whole timeline. It ends in ALLOTMENT_FAILED if no cab is found."""
         allotted_at = self._search()
         if allotted_at is None or not self._approach(allotted_at):
@@ -178,7 +178,7 @@ class Planner:
         end = request.drop or random_destination(request.city, request.pickup, self._rng)
         return end, roads.route(request.pickup, end)
 
-    def _finish(self, drop: LatLng | None) -> Plan:
+    def _finish(self, drop: LatLng | None) -> TripPlan:
         if drop is None:
             self._add(
                 wire.ALLOTMENT_FAILED,
@@ -186,7 +186,7 @@ class Planner:
             )
         shared = drop is not None and self._request.category.kind is wire.Kind.SHARE
         riders = draw_riders(self._rng, self._rng.choice((1, 1, 2))) if shared else ()
-        return Plan(
+        return TripPlan(
             phases=tuple(self._phases),
             legs=tuple(self._legs),
             drivers=tuple(self._drivers),
@@ -196,7 +196,7 @@ class Planner:
             stops=self._stops(riders, drop) if drop and shared else (),
         )
 
-    def _stops(self, riders: tuple[str, ...], drop: LatLng) -> tuple[Stop, ...]:
+    def _stops(self, riders: tuple[str, ...], drop: LatLng) -> tuple[TripStop, ...]:
         """The stops of a shared ride.
 
         Co-passengers get in before our guest and get out along the guest's route, so the cab makes
@@ -205,20 +205,25 @@ class Planner:
         approach, ride = self._legs[-2].route, self._legs[-1].route
         parts = [(number + 1) / (len(riders) + 1) for number in range(len(riders))]
         ins = [
-            Stop(r, "pickup", approach.at_seconds(approach.total_s * p * 0.6).position)
+            TripStop(r, "pickup", approach.at_seconds(approach.total_s * p * 0.6).position)
             for r, p in zip(riders, parts, strict=True)
         ]
         outs = [
-            Stop(r, "drop", ride.at_seconds(ride.total_s * p).position)
+            TripStop(r, "drop", ride.at_seconds(ride.total_s * p).position)
             for r, p in zip(riders, parts, strict=True)
         ]
         own = self._request.rider
-        return (*ins, Stop(own, "pickup", self._request.pickup), *outs, Stop(own, "drop", drop))
+        return (
+            *ins,
+            TripStop(own, "pickup", self._request.pickup),
+            *outs,
+            TripStop(own, "drop", drop),
+        )
 
     def _add(
         self, status: str, at: float, leg: int | None = None, driver: int | None = None
     ) -> None:
-        self._phases.append(Phase(status, at, leg, driver))
+        self._phases.append(TripPhase(status, at, leg, driver))
 
 
 def _waiting_status(kind: wire.Kind) -> str:

@@ -39,7 +39,7 @@ class Leg:
 
 
 @dataclass(frozen=True)
-class Phase:
+class TripPhase:
     """A status from `at` on; `leg` and `driver` are indexes into the lists of the plan."""
 
     status: str
@@ -49,7 +49,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Stop:
+class TripStop:
     """A place where a passenger gets in (`pickup`) or out (`drop`)."""
 
     name: str
@@ -58,23 +58,23 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TripPlan:
     """The whole course of a trip unless an action changes it. Times are service seconds."""
 
-    phases: tuple[Phase, ...]
+    phases: tuple[TripPhase, ...]
     legs: tuple[Leg, ...]
     drivers: tuple[Driver, ...]
     drop: LatLng | None  # where the journey ends; None when no cab comes
     start_code: str
     riders: tuple[str, ...] = ()
-    stops: tuple[Stop, ...] = ()
+    stops: tuple[TripStop, ...] = ()
 
-    def phase(self, now: float) -> Phase:
+    def phase(self, now: float) -> TripPhase:
         """The phase at a time; the first phase for earlier times."""
         index = bisect_right(self.phases, now, key=_begins) - 1
         return self.phases[max(0, index)]
 
-    def first(self, status: str) -> Phase | None:
+    def first(self, status: str) -> TripPhase | None:
         """The first phase with a status, or None."""
         return next((phase for phase in self.phases if phase.status == status), None)
 
@@ -105,21 +105,21 @@ class Plan:
         }
 
 
-def _begins(phase: Phase) -> float:
+def _begins(phase: TripPhase) -> float:
     return phase.at
 
 
-def plan_from_json(data: dict[str, Any]) -> Plan:
+def plan_from_json(data: dict[str, Any]) -> TripPlan:
     """The plan that to_json wrote."""
-    return Plan(
-        phases=tuple(Phase(*phase) for phase in data["phases"]),
+    return TripPlan(
+        phases=tuple(TripPhase(*phase) for phase in data["phases"]),
         legs=tuple(Leg(departs, Route.from_json(route)) for departs, route in data["legs"]),
         drivers=tuple(Driver.from_json(driver) for driver in data["crews"]),
         drop=LatLng(*data["drop"]) if data["drop"] else None,
         start_code=data["start_code"],
         riders=tuple(data["riders"]),
         stops=tuple(
-            Stop(name, state, LatLng(*position)) for name, state, position in data["stops"]
+            TripStop(name, state, LatLng(*position)) for name, state, position in data["stops"]
         ),
     )
 
@@ -154,7 +154,7 @@ def driven_part(route: Route, seconds: float) -> Route:
     )
 
 
-def redirected(plan: Plan, ride: Route, drop: LatLng, shortest_s: float) -> Plan:
+def redirected(plan: TripPlan, ride: Route, drop: LatLng, shortest_s: float) -> TripPlan:
     """The plan with another drive to `drop`, which lasts `shortest_s` seconds at least.
 
     The later phases are shifted with the end of the drive.

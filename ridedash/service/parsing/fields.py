@@ -66,7 +66,7 @@ class Distance(Fact):
         return Decimal(self.metres) / 1000
 
 
-class ServiceTime(Fact):
+class ServiceInstant(Fact):
     """A time as the service wrote it, and as an instant in UTC if it could be parsed."""
 
     text: str
@@ -206,7 +206,7 @@ def positive(value: Any) -> Decimal | None:
     return found if found is not None and found >= 0 else None
 
 
-def whole(value: Any) -> int | None:
+def integer(value: Any) -> int | None:
     """A whole number, from a number or its text."""
     found = number(value)
     return int(found) if found is not None and found == found.to_integral_value() else None

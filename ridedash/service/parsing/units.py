@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from ridedash.service.parsing.fields import Distance, Duration, ServiceTime, positive, row, text
+from ridedash.service.parsing.fields import Distance, Duration, ServiceInstant, positive, row, text
 
 # No wait, ride or free time is longer. Adding a far longer time to an instant would overflow.
 LONGEST_S: Final = 366 * 86_400
@@ -89,14 +89,14 @@ _TIME: Final = re.compile(
 )
 
 
-def service_time(value: Any) -> ServiceTime | None:
+def service_time(value: Any) -> ServiceInstant | None:
     """A time: its text as sent, and the instant if the text has an offset or a time zone.
 
     Parses ISO 8601 and its misspellings: `+5:30`, a comma before the milliseconds, a space before
     the offset, a zone name. A time without an offset has no instant.
     """
     words = text(value) if isinstance(value, str) else None
-    return None if words is None else ServiceTime(text=words, at=_instant(words))
+    return None if words is None else ServiceInstant(text=words, at=_instant(words))
 
 
 def _instant(words: str) -> datetime | None:

@@ -26,7 +26,7 @@ class Marks:
             self.evidence = error.evidence
 
 
-class Call(NamedTuple):
+class MarkedCall(NamedTuple):
     """A call that has ended: some fields of its Exchange, and its start by time.perf_counter."""
 
     path: str
@@ -36,7 +36,9 @@ class Call(NamedTuple):
     seconds: float
 
 
-def exchange_of(request: "Request", marks: Marks, call: Call, answer: "Answer | None") -> Exchange:
+def exchange_of(
+    request: "Request", marks: Marks, call: MarkedCall, answer: "Answer | None"
+) -> Exchange:
     """The Exchange of a call that has ended."""
     begun = call.started + call.seconds if marks.permitted is None else marks.permitted
     return Exchange(

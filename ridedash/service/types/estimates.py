@@ -12,12 +12,12 @@ from ridedash.service.parsing.fields import (
     Fact,
     flag,
     ident,
+    integer,
     number,
     positive,
     row,
     rows,
     text,
-    whole,
 )
 from ridedash.service.parsing.units import duration, length
 
@@ -154,7 +154,7 @@ class ShareFare(Fact):
         See docs/service-interface.md Limits, 5.
         """
         got = row(value)
-        seats = whole(got.get("seats"))
+        seats = integer(got.get("seats"))
         if seats not in {1, 2}:
             return None
         return cls(

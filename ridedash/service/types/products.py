@@ -16,13 +16,13 @@ from ridedash.service.parsing.fields import (
     currency,
     flag,
     ident,
+    integer,
     items,
     link,
     number,
     row,
     rows,
     text,
-    whole,
 )
 from ridedash.service.parsing.units import duration, length, length_unit, time_unit
 from ridedash.service.types.estimates import Estimate, ShareEstimate
@@ -67,7 +67,7 @@ class Product(Fact):
         category = ident(got.get("id"))
         if category is None:
             return None
-        points = (whole(each) for each in items(got.get("hotspot_pickup_points")))
+        points = (integer(each) for each in items(got.get("hotspot_pickup_points")))
         return cls(
             category=category,
             display_name=text(got.get("display_name")) or category,
@@ -113,7 +113,7 @@ class PickupPoint(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Parse one element of `pickup_points`; None without its id or position."""
         got = row(value)
-        key, position = whole(got.get("id")), fields.place(got)
+        key, position = integer(got.get("id")), fields.place(got)
         if key is None or position is None:
             return None
         return cls(id=key, name=text(got.get("name")) or f"Pickup point {key}", position=position)
@@ -140,7 +140,7 @@ class HotspotZone(Fact):
             return None
         read = (PickupPoint.from_wire(each) for each in rows(got.get("pickup_points")))
         points = {point.id: point for point in read if point is not None}
-        default = whole(got.get("default_pickup_point_id"))
+        default = integer(got.get("default_pickup_point_id"))
         return cls(
             description=text(got.get("desc")),
             boundary=fields.ring(got.get("hotspot_boundary")),

@@ -14,7 +14,7 @@ from ridedash.service.parsing.fields import (
     Distance,
     Duration,
     Fact,
-    ServiceTime,
+    ServiceInstant,
     flag,
     ident,
     link,
@@ -147,7 +147,7 @@ class Snapshot(Fact):
     otp_text: str | None = None
     trip: TripInfo | None = None  # auto: INVOICE and COMPLETED
     svc_money_balance: Decimal | None = None  # auto: INVOICE and COMPLETED
-    pickup_time: ServiceTime | None = None  # auto: COMPLETED
+    pickup_time: ServiceInstant | None = None  # auto: COMPLETED
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:

@@ -31,7 +31,7 @@ from ridedash.views.web.responses import locale
 from ridedash.views.web.top_bar import demo_words, marked
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy, ngettext
-from ridedash.wording.actions import KINDS, actor_words
+from ridedash.wording.actions import ACTOR_WORDS, actor_words
 
 bp = Blueprint("admin_audit", __name__, url_prefix="/admin/audit")
 LIMIT: Final = 100
@@ -295,7 +295,7 @@ def _names(s: Session, property_id: int) -> dict[str, str]:
     people = {f"staff:{each.id}": each.name for each in staff_of(s, property_id)}
     people |= {f"kiosk:{each.id}": each.name for each in devices_of(s, property_id, ended=True)}
     others = (ActorKind.GUEST, ActorKind.WORKER, ActorKind.CLI, ActorKind.VISITOR)
-    return people | {kind.value: str(KINDS[kind]) for kind in others}
+    return people | {kind.value: str(ACTOR_WORDS[kind]) for kind in others}
 
 
 def _folds(lines: list[AuditLine], *, folded: bool) -> list[Fold]:

@@ -30,7 +30,7 @@ LEVELS: Final = {
 
 
 @dataclass(frozen=True)
-class Line:
+class LanguageRow:
     """A language in the table. `guests`, `staff`: translated % of their texts, rounded down.
 
     `named`: its name in the reader's language; `sample`: a sentence with which the browser checks
@@ -78,7 +78,7 @@ def save() -> BaseResponse:
     return redirect("/admin/languages?said=saved", code=303)
 
 
-def lines(guests: Collection[str], read: Collection[str]) -> list[Line]:
+def lines(guests: Collection[str], read: Collection[str]) -> list[LanguageRow]:
     """Each language except English.
 
     `guests`: the languages offered to guests; `read`: those whose critical sentences the property's
@@ -92,7 +92,7 @@ def lines(guests: Collection[str], read: Collection[str]) -> list[Line]:
         level = known.level(code)
         here = level is Level.MACHINE and code in read
         found.append(
-            Line(
+            LanguageRow(
                 language,
                 _named(code),
                 _sample(code),

@@ -24,15 +24,15 @@ from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
 from ridedash.wording.own import (
     LONGEST,
     SENTENCES,
-    Fault,
     Sentence,
+    SentenceFault,
     Where,
     Wrong,
     filled,
     is_stale,
     wrong_with,
 )
-from ridedash.wording.own_files import MOST_BYTES, Unreadable, lines_of, written
+from ridedash.wording.own_files import MOST_BYTES, NotPoFile, lines_of, written
 from ridedash.wording.readers import TAGS
 from ridedash.wording.say import in_language
 
@@ -47,7 +47,7 @@ GROUPS: Final = {
 
 
 @dataclass(frozen=True)
-class Line:
+class SentenceRow:
     """A sentence on the page. Its texts have slots for facts, as {phone}; "": there is no text."""
 
     sentence: Sentence
@@ -102,7 +102,7 @@ def take_in() -> Answer:
     language, file = _chosen(), request.files.get("file")
     try:
         lines = lines_of(file.read(MOST_BYTES + 1) if file else b"", language.code)
-    except Unreadable:
+    except NotPoFile:
         lines = {}
     if not lines:
         why = _("This is no file of own words in %(language)s.", language=language.own_name)
@@ -127,11 +127,11 @@ def wrong_words(typed: Mapping[str, str]) -> dict[str, str]:
 
 
 def _why(sentence: Sentence, wrong: Wrong) -> str:
-    if wrong.fault is Fault.LONG:
+    if wrong.fault is SentenceFault.LONG:
         return _("Use %(n)d characters at most.", n=sentence.longest)
-    if wrong.fault is Fault.MISSING:
+    if wrong.fault is SentenceFault.MISSING:
         return _("Keep %(slot)s: a fact of the ride is put there.", slot=wrong.what)
-    if wrong.fault is Fault.UNKNOWN:
+    if wrong.fault is SentenceFault.UNKNOWN:
         return _("This sentence has no fact called %(slot)s.", slot=wrong.what)
     return _("Write it without the sign %(sign)s.", sign=wrong.what)
 
@@ -209,12 +209,12 @@ def _line(
     stored: Wording | None,
     form: tuple[Mapping[str, str], Mapping[str, str]],
     facts: Mapping[str, str],
-) -> Line:
+) -> SentenceRow:
     typed, wrong = form
     text = typed.get(sentence.name, stored.text if stored else "")
     unused = stored is not None and sentence.name not in typed and wrong_with(sentence, text)
     why = wrong.get(sentence.name, "") or (_why(sentence, unused) if unused else "")
-    return Line(
+    return SentenceRow(
         sentence=sentence,
         ours=_slots(ours),
         text=text,

@@ -42,7 +42,7 @@ APPROVE, HOUSE, DECLINE = "approve", "house", "decline"
 
 
 @dataclass(frozen=True)
-class Call:
+class KioskCall:
     """A call from a kiosk, as the board shows it. `name` stays the same during the call.
 
     `what` is "help" or "ask"; `until` is when an approval expires, "" for help.
@@ -75,7 +75,7 @@ class DeskKiosks:
     reasons: dict[str, str]
 
 
-def calls_of(s: Session, rings: tuple[Ring, ...], now: datetime) -> tuple[Call, ...]:
+def calls_of(s: Session, rings: tuple[Ring, ...], now: datetime) -> tuple[KioskCall, ...]:
     """The calls in words. Reads approvals only if one waits."""
     if all(each.what != "ask" for each in rings):
         return tuple(map(_help, rings))
@@ -192,8 +192,8 @@ def answer(ask_id: int) -> Answer:
     return redirect("/", code=303)  # the board shows that the guest no longer waits
 
 
-def _help(ring: Ring) -> Call:
-    return Call(
+def _help(ring: Ring) -> KioskCall:
+    return KioskCall(
         f"help-{ring.key}",
         "help",
         _("%(kiosk)s: a guest asks for help", kiosk=ring.kiosk),
@@ -204,7 +204,7 @@ def _help(ring: Ring) -> Call:
     )
 
 
-def _ask(ask: WaitingAsk) -> Call:
+def _ask(ask: WaitingAsk) -> KioskCall:
     """An approval in words: who wants to go where, in which car, and the price."""
     offer = ask.offer
     who = _("Room %(room)s", room=ask.room) if ask.room else ask.name
@@ -212,7 +212,7 @@ def _ask(ask: WaitingAsk) -> Call:
     parts = [offer.display_name, offer_price_text(offer, locale())]
     if ask.seats:
         parts.append(ngettext("%(num)d seat", "%(num)d seats", ask.seats))
-    return Call(
+    return KioskCall(
         f"ask-{ask.id}",
         "ask",
         _("%(kiosk)s: %(who)s wants to go to %(place)s", kiosk=ask.kiosk, who=who, place=where),

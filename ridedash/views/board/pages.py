@@ -22,16 +22,16 @@ from ridedash.inputs import MAX_ID, row_id
 from ridedash.maps import MapParts, map_parts
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.models.people import Property
-from ridedash.views.board.kiosks import Call, calls_of, desk_kiosks
-from ridedash.views.board.rows import Row, revision
+from ridedash.views.board.kiosks import KioskCall, calls_of, desk_kiosks
+from ridedash.views.board.rows import BoardRow, revision
 from ridedash.views.board.state import Board, Shown, board_of, marks_of
 from ridedash.views.booking.form import compact_form
-from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
+from ridedash.views.poll_cache.cache import CacheEntry, Key, offer, polls
 from ridedash.views.rides.page_context import home_of
 from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.web.current_user import current_sign_in, current_staff, page_address
 from ridedash.views.web.permissions import BOOK, MANAGE, SEE, may, may_link, needs
-from ridedash.views.web.responses import Snapshot, poll_response, reading
+from ridedash.views.web.responses import PollBody, poll_response, reading
 from ridedash.views.web.security_headers import let_forms_lead_to
 from ridedash.views.web.top_bar import StaffBar, bar_facts, demo_words, page_bar, staff_bar
 from ridedash.wording import gettext as _
@@ -41,7 +41,7 @@ LONGEST_STEP: Final = 13  # base-36 digits; no id has more
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownRevisions:
     """The revisions that a page knows: of the rows' order, the cabs, the chosen ride, each row."""
 
     order: str
@@ -50,10 +50,10 @@ class Known:
     rows: dict[int, str]
 
 
-NOTHING: Final = Known("", "", "", {})
+NOTHING: Final = KnownRevisions("", "", "", {})
 
 
-def known(since: str) -> Known:
+def known(since: str) -> KnownRevisions:
     """The parameter `since`, parsed: `order.cabs.ride~rows`.
 
     Each row consists of the difference of its id from the previous one (base 36) and the four
@@ -64,7 +64,7 @@ def known(since: str) -> Known:
     if len(parts) != 3:
         return NOTHING
     try:
-        return Known(parts[0], parts[1], parts[2], _rows(rows))
+        return KnownRevisions(parts[0], parts[1], parts[2], _rows(rows))
     except ValueError:
         return NOTHING
 
@@ -79,7 +79,9 @@ def _rows(text: str) -> dict[int, str]:
     return found
 
 
-def board_update(board: Board, has: Known, bar: dict[str, Any], ride_rev: str) -> dict[str, Any]:
+def board_update(
+    board: Board, has: KnownRevisions, bar: dict[str, Any], ride_rev: str
+) -> dict[str, Any]:
     """The body: changed `rows`, the ids of `gone` rows, and `order` and `cabs` if they changed.
 
     `order` has the ids of all rows in their order. `v` is the beginning of the page's next `since`.
@@ -145,9 +147,9 @@ class Poll(NamedTuple):
     """The parts of a poll's answer: top bar, calls from kiosks, rows, and the chosen ride."""
 
     bar: StaffBar
-    calls: tuple[Call, ...]
+    calls: tuple[KioskCall, ...]
     board: Board | None  # None: the page has only the top bar
-    ride: Snapshot | None
+    ride: PollBody | None
 
 
 @bp.get("/board.json")
@@ -170,7 +172,7 @@ def board_json() -> BaseResponse:
     bar, calls, found, ride = entry.value
     if found is None:
         body = _json({"bar": bar.as_json(), "rows": []})
-        return poll_response(Snapshot(body, f"{__version__}-bar-{zlib.crc32(body):x}", ""), now)
+        return poll_response(PollBody(body, f"{__version__}-bar-{zlib.crc32(body):x}", ""), now)
     shown = bar.as_json()
     if calls:
         shown["calls"] = [each.as_json() for each in calls]
@@ -181,25 +183,25 @@ def board_json() -> BaseResponse:
         has = known(request.args.get("since", ""))
         changed = board_update(found, has, shown, _rev(ride)) | {"needs": _needs(found, bar)}
         body = _with_ride(_json(changed), None if has.ride == _rev(ride) else ride)
-    return poll_response(Snapshot(body, tag, ride.seen_at if ride else ""), now)
+    return poll_response(PollBody(body, tag, ride.seen_at if ride else ""), now)
 
 
-def _poll(number: int, now: datetime, *, only_bar: bool) -> Entry[Poll]:
+def _poll(number: int, now: datetime, *, only_bar: bool) -> CacheEntry[Poll]:
     staff, s = current_staff(), services()
     key = Key("bar", (staff.property_id, staff.role), "")
     bar = staff_bar(_read(key, lambda db: bar_facts(db, now)))
     if only_bar:
-        return Entry(Poll(bar, (), None, None), None, SAME_S)
+        return CacheEntry(Poll(bar, (), None, None), None, SAME_S)
     with s.db.read() as db:
         calls = calls_of(db, bar.rings, now)
-    return Entry(Poll(bar, calls, _board(bar), _chosen(number, now)), None, SAME_S)
+    return CacheEntry(Poll(bar, calls, _board(bar), _chosen(number, now)), None, SAME_S)
 
 
 def _board(bar: StaffBar) -> Board:
     """The rows in a language, shared by all pages of the property in that language."""
     s, property_id = services(), current_staff().property_id
 
-    def make(before: Board | None) -> Entry[Board]:
+    def make(before: Board | None) -> CacheEntry[Board]:
         now = s.clock()
         marks = _read(
             Key("marks", (property_id, ""), ""),
@@ -207,7 +209,7 @@ def _board(bar: StaffBar) -> Board:
         )
         shown = Shown(property_id, now, s.time(), _locale(), bar.updates_stopped)
         with s.db.read() as db:
-            return Entry(board_of(db, shown, marks, before), None, SAME_S)
+            return CacheEntry(board_of(db, shown, marks, before), None, SAME_S)
 
     key = "rows without freshness" if bar.updates_stopped else "rows"
     return _shared(Key(key, (property_id, ""), _locale()), make).value
@@ -216,14 +218,14 @@ def _board(bar: StaffBar) -> Board:
 def _read(key: Key, read: Callable[[Session], T]) -> T:
     """The result of `read`, shared by the pages in all languages for SAME_S."""
 
-    def make(_before: T | None) -> Entry[T]:
+    def make(_before: T | None) -> CacheEntry[T]:
         with services().db.read() as db:
-            return Entry(read(db), None, SAME_S)
+            return CacheEntry(read(db), None, SAME_S)
 
     return _shared(key, make).value
 
 
-def _shared(key: Key, make: Callable[[T | None], Entry[T]]) -> Entry[T]:
+def _shared(key: Key, make: Callable[[T | None], CacheEntry[T]]) -> CacheEntry[T]:
     cache = polls()
     return cache.share(key, make) if cache else make(None)
 
@@ -232,7 +234,7 @@ def _needs(found: Board, bar: StaffBar) -> int:
     return found.needs + len(bar.alerts) + len(bar.rings)
 
 
-def _chosen(number: int, now: datetime) -> Snapshot | None:
+def _chosen(number: int, now: datetime) -> PollBody | None:
     """The snapshot of the ride that the user has chosen; None if the property has no such ride."""
     try:
         return snapshot_of(number, now)[1].value if number else None
@@ -240,11 +242,11 @@ def _chosen(number: int, now: datetime) -> Snapshot | None:
         return None
 
 
-def _rev(ride: Snapshot | None) -> str:
+def _rev(ride: PollBody | None) -> str:
     return f"{zlib.crc32(ride.etag.encode()):x}" if ride else ""
 
 
-def _with_ride(body: bytes, ride: Snapshot | None) -> bytes:
+def _with_ride(body: bytes, ride: PollBody | None) -> bytes:
     """The body with the bytes of the ride's snapshot inserted."""
     return body if ride is None else body[:-1] + b',"ride":' + ride.body + b"}"
 
@@ -279,7 +281,7 @@ def give_bar() -> dict[str, Any]:
     return found
 
 
-class Group(NamedTuple):
+class RowGroup(NamedTuple):
     """A group of the list: its heading and its rows in their order.
 
     `whole`: whether the group lists all of its rides, so that the number of rows is that of the
@@ -288,11 +290,11 @@ class Group(NamedTuple):
 
     name: str
     title: str
-    rows: list[Row]
+    rows: list[BoardRow]
     whole: bool
 
 
-def groups_of(found: Board) -> list[Group]:
+def groups_of(found: Board) -> list[RowGroup]:
     """The groups of the list in their order, empty ones too, because the script fills them."""
     titles = {
         "unknown": _("We don't know"),
@@ -303,7 +305,7 @@ def groups_of(found: Board) -> list[Group]:
     }
     rows = [each.row for each in found.items]
     return [
-        Group(name, title, [row for row in rows if row.group == name], name != "done")
+        RowGroup(name, title, [row for row in rows if row.group == name], name != "done")
         for name, title in titles.items()
     ]
 

@@ -43,7 +43,7 @@ Cab = tuple[int, float, float, int | None]  # order id, latitude, longitude, bea
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """One ride of the list.
 
     `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car`
@@ -80,17 +80,17 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Item:
+class BoardItem:
     """A row, its position in the list, its cab on the map, and when time alone changes it."""
 
-    row: Row
+    row: BoardRow
     json: dict[str, Any]  # the row as it is sent, with its revision `rev`
     place: tuple[float, ...]
     cab: Cab | None
     expires: datetime
 
 
-def item(facts: RideFacts, *, stale: bool, paused: bool) -> Item:
+def item(facts: RideFacts, *, stale: bool, paused: bool) -> BoardItem:
     """The row of an order now.
 
     `stale`: its facts are too old. `paused`: no ride is being updated, and the top bar says so.
@@ -105,7 +105,7 @@ def item(facts: RideFacts, *, stale: bool, paused: bool) -> Item:
         *(each for each in changes_of(facts) if each > facts.now),
     ]
     body = row.as_json()
-    return Item(
+    return BoardItem(
         row,
         body | {"rev": revision(body)},
         (rank, *_order_key(facts, rank)),
@@ -157,11 +157,11 @@ def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
     return -(ended or facts.now).timestamp(), -order.id
 
 
-def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: bool) -> Row:
+def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: bool) -> BoardRow:
     page, words = facts.page, parts.lead(facts, Audience.STAFF)
     cab, drop, timer = parts.cab(facts), parts.drop_place(facts), parts.timer(facts)
     seen_at = page.ride.seen_at if page.ride else None
-    return Row(
+    return BoardRow(
         id=page.order.id,
         group=group,
         icon=words.icon,

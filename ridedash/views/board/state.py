@@ -12,7 +12,7 @@ from ridedash.rides.tracking.intervals import freshness
 from ridedash.service_time import ServiceTime
 from ridedash.store.board import BoardMark, board_marks, placed_since
 from ridedash.store.orders import OrderPage, orders_by_ids
-from ridedash.views.board.rows import Cab, Item, cab_of, item, revision
+from ridedash.views.board.rows import BoardItem, Cab, cab_of, item, revision
 from ridedash.views.poll_cache.cache import FRESH_S
 from ridedash.views.rides.facts import RideFacts
 
@@ -55,7 +55,7 @@ class StoredRow(NamedTuple):
     """A row, its inputs, and the end of its validity."""
 
     key: RowKey
-    item: Item
+    item: BoardItem
     until: datetime
     made: datetime
     inputs: list[Any]  # the columns that were read for it, except those of its cab
@@ -82,7 +82,7 @@ class Board:
     the sequence, the cabs or the rows do.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[BoardItem, ...]
     rows: dict[int, StoredRow]  # by order id, for the next board
 
     @cached_property

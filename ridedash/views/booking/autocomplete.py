@@ -20,9 +20,9 @@ from ridedash.store.search import phone_digits
 from ridedash.text import normalised, plain_code
 from ridedash.views.booking.estimates import home_trip
 from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_page
-from ridedash.views.booking.pickup_points import Zone, coordinates_words
+from ridedash.views.booking.pickup_points import ShownZone, coordinates_words
 from ridedash.views.booking.suggestions import Suggestion, found_again, matching, suggested
-from ridedash.views.booking.view_model import BookingPage, End
+from ridedash.views.booking.view_model import BookingPage, TripEnd
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time
@@ -140,7 +140,7 @@ def _cars(booking_page: BookingPage) -> dict[str, Any]:
     }
 
 
-def _zone(zone: Zone) -> dict[str, Any]:
+def _zone(zone: ShownZone) -> dict[str, Any]:
     return {
         "boundary": [list(corner) for corner in zone.boundary],
         "points": [
@@ -151,7 +151,7 @@ def _zone(zone: Zone) -> dict[str, Any]:
     }
 
 
-def _end(end: End) -> dict[str, str]:
+def _end(end: TripEnd) -> dict[str, str]:
     return {"lat": end.lat, "lng": end.lng, "name": end.name, "error": end.error}
 
 

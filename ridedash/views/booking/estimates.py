@@ -23,7 +23,14 @@ from ridedash.service.types.products import HotspotZone, Product, ProductList
 from ridedash.store.accounts import account_of
 from ridedash.store.models.people import Property
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offers, fixed_price_categories
-from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
+from ridedash.views.booking.pickup_points import (
+    ShownZone,
+    is_hotspot,
+    is_pin,
+    meet,
+    pin_name,
+    zone_of,
+)
 from ridedash.views.booking.product_cards import (
     Card,
     card,
@@ -80,7 +87,7 @@ class Estimates:
 
     trip: Trip  # the trip; its pickup may have moved to a point of a hotspot
     cards: tuple[Card, ...]
-    zone: Zone | None
+    zone: ShownZone | None
     fetched_at: datetime
     facts: str = ""  # distance and duration
     late: bool = False

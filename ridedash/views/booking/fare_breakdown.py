@@ -28,7 +28,7 @@ Pay = Callable[[Decimal | None], str]
 Number = Callable[[Decimal], str]
 
 
-class Sent(str):
+class ServiceWords(str):
     """Words in the service's English; pages mark them as English (`as_sent` of macros)."""
 
     __slots__ = ()
@@ -89,7 +89,7 @@ def rate_title(kind: str | None) -> str:
     }
     name = (kind or "").strip()
     words = " ".join(name.replace("_", " ").replace("-", " ").split())
-    return known.get(name.lower()) or Sent(words[:1].upper() + words[1:]) or _("Rate")
+    return known.get(name.lower()) or ServiceWords(words[:1].upper() + words[1:]) or _("Rate")
 
 
 def _rate_table(card: RateCard, product: Product, pay: Pay, number: Number) -> FareTable:
@@ -106,7 +106,7 @@ def _rate_table(card: RateCard, product: Product, pay: Pay, number: Number) -> F
         (_("Night charge"), _night(card, pay)),
         *(_surcharge(each, pay, number) for each in card.surcharges),
     )
-    notes: list[str] = [Sent(card.fare or "")]
+    notes: list[str] = [ServiceWords(card.fare or "")]
     if card.rates_higher_than_usual:
         notes.append(_("These rates are higher than usual at the moment."))
     return FareTable(rate_title(card.type), lines, tuple(filter(None, notes)))
@@ -121,7 +121,7 @@ def _night(card: RateCard, pay: Pay) -> str:
 
 def _surcharge(each: Surcharge, pay: Pay, number: Number) -> tuple[str, str]:
     sent = each.name or each.description
-    name = Sent(sent) if sent else _("Surcharge")
+    name = ServiceWords(sent) if sent else _("Surcharge")
     kind = (each.type or "").lower()
     if each.value is None:
         return name, (each.description if each.description != name else None) or _("applies")
@@ -152,7 +152,7 @@ def _package_table(package: Package, product: Product, pay: Pay, number: Number)
         package.sub_category if several else None,
         package.display_name or package.sub_category or _("Package"),
     )
-    return FareTable(Sent(" · ".join(filter(None, names))), lines)
+    return FareTable(ServiceWords(" · ".join(filter(None, names))), lines)
 
 
 def _estimate_table(estimate: Estimate, pay: Pay, number: Number) -> FareTable:
@@ -197,7 +197,7 @@ def _discounts(
 
 def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
     lines: list[tuple[str, str]] = []
-    notes: list[str] = [Sent(share.promotional_message or "")]
+    notes: list[str] = [ServiceWords(share.promotional_message or "")]
     for fare in share.fares:
         seats = ngettext("%(num)d seat", "%(num)d seats", fare.seats)
         lines.append((_("Fixed price, %(seats)s", seats=seats), pay(fare.cost)))
@@ -206,7 +206,7 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
         if fare.savings:
             lines.append((_("Saved, %(seats)s", seats=seats), pay(fare.savings)))
         remarks = (fare.fare_string, fare.discount_string, fare.peak_time_text)
-        notes += [Sent(each or "") for each in remarks]
+        notes += [ServiceWords(each or "") for each in remarks]
     if share.travel_time_min and share.travel_time_max:
         low, high = share.travel_time_min.minutes, share.travel_time_max.minutes
         lines.append(

@@ -225,7 +225,7 @@ def set_planned_ride(booking_page: BookingPage, page: OrderPage | None) -> None:
         booking_page.form.latest = SERIES_LATEST
 
 
-def is_plan(page: OrderPage | None) -> bool:
+def is_planned_ride(page: OrderPage | None) -> bool:
     """Whether the order is a planned ride, which can be changed."""
     return page is not None and page.order.state == OrderState.SCHEDULED
 

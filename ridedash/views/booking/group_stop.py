@@ -28,7 +28,7 @@ Answer = str | tuple[str, int] | BaseResponse
 
 
 @dataclass(frozen=True)
-class Stop:
+class CarStop:
     """The way in which one car of a group can be stopped now.
 
     `step` is one of STEPS, "" if the car can't be stopped. `fee` is the present cost by the policy
@@ -75,17 +75,17 @@ def restore(order_id: int) -> Answer:
     return bring_back(group_of(order_id), f"/groups/{order_id}")
 
 
-def stops_of(pages: list[OrderPage]) -> list[Stop]:
+def stops_of(pages: list[OrderPage]) -> list[CarStop]:
     """The way in which each car can be stopped now."""
     return [_stop(number, page) for number, page in enumerate(pages, 1)]
 
 
-def plan_of(stops: list[Stop]) -> str:
+def plan_of(stops: list[CarStop]) -> str:
     """Steps and fees as text: a press sends it back, and so applies only to what was shown."""
     return ",".join(f"{stop.car.order_id}:{stop.step}:{stop.fee}" for stop in stops if stop.step)
 
 
-def cost_words(stops: list[Stop]) -> str:
+def cost_words(stops: list[CarStop]) -> str:
     """Sentences with the current costs of cancelling all of these cars."""
     steps = [stop for stop in stops if stop.step]
     fees = [stop for stop in steps if stop.fee]
@@ -105,7 +105,7 @@ def cost_words(stops: list[Stop]) -> str:
     return " ".join(sentences)
 
 
-def _stop(number: int, page: OrderPage) -> Stop:
+def _stop(number: int, page: OrderPage) -> CarStop:
     car, app = car_of(number, page), services()
     facts = RideFacts(page, app.clock(), app.time(), locale())
     allowed = (each.name for each in allowed_actions(page) if each.allowed and each.name in STEPS)
@@ -113,7 +113,7 @@ def _stop(number: int, page: OrderPage) -> Stop:
     fee, words = _fee(facts, step)
     policy = facts.policy
     currency = (policy.currency if policy else None) or facts.currency
-    return Stop(car, step, fee, currency, words)
+    return CarStop(car, step, fee, currency, words)
 
 
 def _fee(facts: RideFacts, step: str) -> tuple[Decimal | None, str]:
@@ -140,7 +140,7 @@ def _fee(facts: RideFacts, step: str) -> tuple[Decimal | None, str]:
 
 
 def _page(
-    order_id: int, pages: list[OrderPage], stops: list[Stop], *, changed: bool = False
+    order_id: int, pages: list[OrderPage], stops: list[CarStop], *, changed: bool = False
 ) -> str:
     count = sum(bool(stop.step) for stop in stops)
     return render_template(

@@ -19,7 +19,7 @@ from ridedash.views.booking.form import (
     context,
     estimator,
     fill_from_plan,
-    is_plan,
+    is_planned_ride,
     new_page,
     own_offer,
     set_planned_ride,
@@ -89,7 +89,7 @@ def new() -> Answer:
 
 def _plan_page(plan: OrderPage) -> Answer:
     """The form that changes a planned ride; the order's page when it is no longer planned."""
-    if not is_plan(plan):
+    if not is_planned_ride(plan):
         return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
     booking_page = new_page()
     fill_from_plan(booking_page, plan)

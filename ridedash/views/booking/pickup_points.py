@@ -63,7 +63,7 @@ class ZonePoint:
 
 
 @dataclass(frozen=True)
-class Zone:
+class ShownZone:
     """A hotspot zone on the page: `points` are numbered from 1; `chosen` is a number or None."""
 
     description: str
@@ -96,7 +96,7 @@ def meet(zone: HotspotZone | None, trip: Trip, around: str) -> Trip:
     )
 
 
-def zone_of(zone: HotspotZone | None, trip: Trip) -> Zone | None:
+def zone_of(zone: HotspotZone | None, trip: Trip) -> ShownZone | None:
     """The hotspot around a trip that `meet` returned; None outside of hotspots."""
     if zone is None or not is_hotspot(zone):
         return None
@@ -105,7 +105,7 @@ def zone_of(zone: HotspotZone | None, trip: Trip) -> Zone | None:
         ZonePoint(point.name, _full(point, place), point.position) for point in zone.points
     )
     chosen = next((n for n, point in enumerate(points, 1) if point.position == trip.pickup), None)
-    return Zone(zone.description or "", zone.boundary, points, chosen)
+    return ShownZone(zone.description or "", zone.boundary, points, chosen)
 
 
 def _place(zone: HotspotZone, name: str | None, around: str) -> str:

@@ -36,7 +36,7 @@ from ridedash.wording.typed_times import departure_text
 
 
 @dataclass(frozen=True)
-class End:
+class TripEnd:
     """One end of a trip: its name and point, and advice if the point is unknown."""
 
     name: str = ""
@@ -69,8 +69,8 @@ class BookingPage:
     form: BookingForm
     home: Property
     accounts: list[Account]
-    pickup: End = field(default_factory=End)
-    drop: End = field(default_factory=End)
+    pickup: TripEnd = field(default_factory=TripEnd)
+    drop: TripEnd = field(default_factory=TripEnd)
     category: str = ""  # category of the requested product
     usual: str = ""  # category of the guest's last ride
     favourites: tuple[Favourite, ...] = ()  # the property's favourite drops, in order of their keys
@@ -122,7 +122,7 @@ class BookingPage:
             self.error = error
             self._show_end_error(error.end, f"{error.headline}. {error.detail}")
             return
-        self.pickup = End(
+        self.pickup = TripEnd(
             self.estimates.trip.pickup_name or "", self.estimates.trip.pickup, self.pickup.error
         )
         category = before.category if before else self.category
@@ -139,10 +139,10 @@ class BookingPage:
 
     def use_trip_of(self, offer: Offer) -> None:
         """Set the two ends of an offer's trip."""
-        self.pickup = End(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
-        self.drop = End()
+        self.pickup = TripEnd(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
+        self.drop = TripEnd()
         if offer.drop_lat is not None and offer.drop_lng is not None:
-            self.drop = End(offer.drop_name or "", LatLng(offer.drop_lat, offer.drop_lng))
+            self.drop = TripEnd(offer.drop_name or "", LatLng(offer.drop_lat, offer.drop_lng))
 
     def is_trip_of(self, offer: Offer) -> bool:
         """Whether the two ends in the fields are those of an offer's trip."""
@@ -174,7 +174,7 @@ class BookingPage:
         """Fill in the form for the trip back: the same guest from the ride's drop to its pickup."""
         self.refill(page, Refill.RETURN)
         pickup, drop = self.pickup, self.drop
-        self.pickup, self.drop = End(drop.name, drop.point), End(pickup.name, pickup.point)
+        self.pickup, self.drop = TripEnd(drop.name, drop.point), TripEnd(pickup.name, pickup.point)
         self.again, self.form.supersedes.data = None, None
 
     def _fill_flight(self, departs_at: datetime | None) -> None:
@@ -230,7 +230,7 @@ class BookingPage:
 
 def read_ends(
     trip: TripForm, geocoder: Geocoder, home: Property, *, search: bool
-) -> tuple[End, End]:
+) -> tuple[TripEnd, TripEnd]:
     """Pickup and drop of a trip; the pickup defaults to the property's own.
 
     With `search`, names without coordinates are looked up.
@@ -239,7 +239,7 @@ def read_ends(
     near = trip.point("pickup") or (start.pickup if start else None)
     pickup = _end(trip, "pickup", geocoder, near, search=search)
     if pickup.point is None and not pickup.name and start:
-        pickup = End(start.pickup_name or "", start.pickup)
+        pickup = TripEnd(start.pickup_name or "", start.pickup)
     return pickup, _end(trip, "drop", geocoder, near, search=search)
 
 
@@ -275,7 +275,7 @@ def _same_point(one: LatLng | None, other: LatLng | None) -> bool:
     return one is not None and other is not None and distance_m(one, other) <= SAME_POINT_M
 
 
-def _named(estimator: Estimator, end: End) -> End:
+def _named(estimator: Estimator, end: TripEnd) -> TripEnd:
     return replace(end, name=estimator.named(end.name, end.point)) if end.point else end
 
 
@@ -287,22 +287,26 @@ def _price_change(before: Offer, chosen: Card, locale: str) -> PriceChange | Non
     return PriceChange(chosen.name, old or none, chosen.price_text or none)
 
 
-def _end(trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, search: bool) -> End:
+def _end(
+    trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, search: bool
+) -> TripEnd:
     name, point = trip.name(end), trip.point(end)
     if point:
-        return End(name or coordinates_text(point), point)
+        return TripEnd(name or coordinates_text(point), point)
     if not name or not search:
-        return End(name)
+        return TripEnd(name)
     try:
         found = tuple(geocoder.search(name, near, 6))
     except PlacesUnavailableError:
         how = coordinates_words(near)
-        return End(name, error=_("Place search is not answering. Type %(how)s.", how=how))
+        return TripEnd(name, error=_("Place search is not answering. Type %(how)s.", how=how))
     exact = [place for place in found if place.name.casefold() == name.casefold()]
     if len(found) == 1 or exact:
         best = (exact or found)[0]
-        return End(best.name, best.position)
+        return TripEnd(best.name, best.position)
     if not found:
         how = coordinates_words(near)
-        return End(name, error=_("No place of that name. Try another word, or %(how)s.", how=how))
-    return End(name, error=_("Several places match. Choose one."), choices=found)
+        return TripEnd(
+            name, error=_("No place of that name. Try another word, or %(how)s.", how=how)
+        )
+    return TripEnd(name, error=_("Several places match. Choose one."), choices=found)

@@ -34,7 +34,7 @@ from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import OrderPage, order_page
 from ridedash.store.poll_marks import revision_of
 from ridedash.views.guest.view_model import GuestView, code_is_due, guest_view
-from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
+from ridedash.views.poll_cache.cache import CacheEntry, Key, offer, polls
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.web.formatting import stamp
@@ -42,7 +42,7 @@ from ridedash.views.web.link_pages import PRIVATE, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.request_log import reference
-from ridedash.views.web.responses import Snapshot, poll_response
+from ridedash.views.web.responses import PollBody, poll_response
 from ridedash.wording.readers import TAGS, Surface
 from ridedash.wording.say import speak
 
@@ -206,7 +206,7 @@ def _here(token: str) -> str:
     return f"/t/{token}?lang={chosen}" if chosen in TAGS else f"/t/{token}"
 
 
-def _snapshot(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
+def _snapshot(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
     """The answer of a poll. All links of one kind to a ride share it unless it has a start code."""
     cache = polls()
     if cache is None:
@@ -217,16 +217,16 @@ def _snapshot(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
     return entry
 
 
-def _make_entry(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
+def _make_entry(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
     """An answer from the database; one with a start code expires at once."""
     page, view = _opened(shared, now)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    made = Snapshot(body, f"{__version__}-{view.digest()}-{_locale()}", view.seen_at)
+    made = PollBody(body, f"{__version__}-{view.digest()}-{_locale()}", view.seen_at)
     revision = revision_of(page.order, page.account, page.ride)
     if view.code:
-        return Entry(made, revision, 0.0)
+        return CacheEntry(made, revision, 0.0)
     expires = min(expires_at(page, now, services().time()), shared.until)
-    return Entry(made, revision, (expires - now).total_seconds())
+    return CacheEntry(made, revision, (expires - now).total_seconds())
 
 
 def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:

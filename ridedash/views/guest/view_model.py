@@ -92,7 +92,7 @@ class GuestView:
     pickup: Pin | None
     drop: Pin | None
     position: parts.Position | None
-    steps: tuple[parts.Step, ...]
+    steps: tuple[parts.ProgressStep, ...]
     invoice: Invoice | None
     ready: Ready | None
     seen_at: str

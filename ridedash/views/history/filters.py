@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from ridedash.extensions import services
 from ridedash.inputs import calendar_day, row_id, utc_instant
 from ridedash.store.encryption import DecryptionFailed
-from ridedash.store.history import Outcome, PageKey, RideFilter
+from ridedash.store.history import PageKey, RideFilter, RideOutcome
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.web.current_user import current_sign_in, current_staff
@@ -47,7 +47,7 @@ class Filters:
         return RideFilter(
             since=datetime.combine(self.first, time(), tz).astimezone(UTC),
             until=datetime.combine(self.last + timedelta(days=1), time(), tz).astimezone(UTC),
-            outcome=Outcome(self.state) if self.state else None,
+            outcome=RideOutcome(self.state) if self.state else None,
             guest=self.guest,
             room=self.room,
             staff_id=self.staff or None,
@@ -124,7 +124,7 @@ def filters_of(args: Mapping[str, str], today: date) -> Filters:
     return Filters(
         first,
         last,
-        state if state in list(Outcome) else "",
+        state if state in list(RideOutcome) else "",
         staff=row_id(args.get("staff", "")) or 0,
         centre=row_id(args.get("centre", "")) or 0,
         wrong=wrong,

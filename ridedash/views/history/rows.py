@@ -7,7 +7,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from ridedash.rides.tracking.totals import MINOR
-from ridedash.store.history import Outcome, Record, outcome_of
+from ridedash.store.history import Record, RideOutcome, outcome_of
 from ridedash.store.orders import OrderState
 from ridedash.views.web.formatting import (
     belonging,
@@ -57,16 +57,16 @@ class RecordLine:
     car: str  # what distinguishes the ride from the other rides of the same press
 
 
-def outcomes() -> dict[Outcome, State]:
+def outcomes() -> dict[RideOutcome, State]:
     """Label, colour and icon of each outcome."""
     return {
-        Outcome.PLANNED: State(_("Planned"), "quiet", "waiting"),
-        Outcome.LIVE: State(_("Under way"), "info", "riding"),
-        Outcome.COMPLETED: State(_("Completed"), "quiet", "done"),
-        Outcome.CANCELLED: State(_("Cancelled"), "quiet", "cancelled"),
-        Outcome.NO_DRIVER: State(_("No driver found"), "warn", "needs"),
-        Outcome.NOT_BOOKED: State(_("Not booked"), "bad", "cancelled"),
-        Outcome.UNKNOWN: State(_("We don't know"), "unknown", "unknown"),
+        RideOutcome.PLANNED: State(_("Planned"), "quiet", "waiting"),
+        RideOutcome.LIVE: State(_("Under way"), "info", "riding"),
+        RideOutcome.COMPLETED: State(_("Completed"), "quiet", "done"),
+        RideOutcome.CANCELLED: State(_("Cancelled"), "quiet", "cancelled"),
+        RideOutcome.NO_DRIVER: State(_("No driver found"), "warn", "needs"),
+        RideOutcome.NOT_BOOKED: State(_("Not booked"), "bad", "cancelled"),
+        RideOutcome.UNKNOWN: State(_("We don't know"), "unknown", "unknown"),
     }
 
 
@@ -78,7 +78,7 @@ def lines(records: Sequence[Record], now: datetime, tz: ZoneInfo, locale: str) -
 
 def _line(record: Record, now: datetime, tz: ZoneInfo, locale: str, *, cents: bool) -> RecordLine:
     outcome = outcome_of(record.state, record.ended_as)
-    live = outcome is Outcome.LIVE
+    live = outcome is RideOutcome.LIVE
     return RecordLine(
         id=record.id,
         at=record_time(record.at, now, tz, locale),

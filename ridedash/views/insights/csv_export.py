@@ -17,7 +17,7 @@ from ridedash.store.actors import by_staff
 from ridedash.store.insights import Figures, Insights
 from ridedash.views.history.csv_export import csv_text, with_cut_line
 from ridedash.views.insights.periods import Period
-from ridedash.views.insights.reading import Filters, Group, Month, read, read_filters
+from ridedash.views.insights.reading import InsightFilters, Month, TableLine, read, read_filters
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import EXPORT, needs
 from ridedash.views.web.request_log import reference
@@ -73,7 +73,7 @@ def export() -> Response:
     )
 
 
-def _audit(filters: Filters, ids: list[int]) -> None:
+def _audit(filters: InsightFilters, ids: list[int]) -> None:
     """An audit entry for each property whose metrics are in the file."""
     who, now = by_staff(current_staff().id), services().clock()
     days = {"from": filters.period.first.isoformat(), "to": filters.period.last.isoformat()}
@@ -83,7 +83,7 @@ def _audit(filters: Filters, ids: list[int]) -> None:
             audit.record(db, who, "insights.exported", subject, "ok", now, **facts)
 
 
-def rows(month: Month, filters: Filters) -> Iterator[list[str]]:
+def rows(month: Month, filters: InsightFilters) -> Iterator[list[str]]:
     """All metrics of both periods: totals, groups, days, hours of the week, minutes of waiting."""
     both = ((filters.period, month.now), (filters.before, month.before))
     for period, found in both:
@@ -102,7 +102,7 @@ def rows(month: Month, filters: Filters) -> Iterator[list[str]]:
         yield from _times(period, found)
 
 
-def _group(part: str, group: Group, filters: Filters) -> Iterator[list[str]]:
+def _group(part: str, group: TableLine, filters: InsightFilters) -> Iterator[list[str]]:
     for period, metrics in ((filters.period, group.now), (filters.before, group.before)):
         if metrics.rides or period is filters.period:
             yield from _row(part, group.name, group.of_property, period, metrics)

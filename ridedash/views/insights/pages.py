@@ -9,7 +9,7 @@ from flask import Blueprint, render_template, request
 from ridedash.extensions import limiter, services
 from ridedash.views.insights.periods import common
 from ridedash.views.insights.pictures import day_bars, heat, minute_words, wait_bars
-from ridedash.views.insights.reading import Filters, Month, read, read_filters
+from ridedash.views.insights.reading import InsightFilters, Month, read, read_filters
 from ridedash.views.insights.tables import days_table, tables, tiles
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import MANAGE, needs
@@ -31,7 +31,7 @@ def show() -> tuple[str, int]:
     return page, 422 if filters.wrong else 200
 
 
-def _shown(filters: Filters, month: Month, language: str) -> dict[str, Any]:
+def _shown(filters: InsightFilters, month: Month, language: str) -> dict[str, Any]:
     """The context of the template."""
     periods = (filters.period, filters.before)
     now, before = month.now, month.before

@@ -38,7 +38,7 @@ from ridedash.wording import gettext as _
 
 
 @dataclass(frozen=True)
-class Filters:
+class InsightFilters:
     """The requested days and properties; `known` are the properties that the user may choose."""
 
     period: Period
@@ -61,7 +61,7 @@ class Filters:
 
 
 @dataclass
-class Group:
+class TableLine:
     """One line of a table: its subject, and its metrics now and before."""
 
     name: str
@@ -76,14 +76,14 @@ class Month:
 
     now: Insights
     before: Insights
-    properties: list[Group] = field(default_factory=list)
-    categories: list[Group] = field(default_factory=list)
-    staff: list[Group] = field(default_factory=list)
-    centres: list[Group] = field(default_factory=list)
-    destinations: list[Group] = field(default_factory=list)
+    properties: list[TableLine] = field(default_factory=list)
+    categories: list[TableLine] = field(default_factory=list)
+    staff: list[TableLine] = field(default_factory=list)
+    centres: list[TableLine] = field(default_factory=list)
+    destinations: list[TableLine] = field(default_factory=list)
 
 
-def read_filters(db: Session, args: MultiDict[str, str]) -> Filters:
+def read_filters(db: Session, args: MultiDict[str, str]) -> InsightFilters:
     """The request in the fields of an address. A property that the user may not see gives 404."""
     own = db.get_one(Property, current_staff().property_id)
     known = properties(db) if may(ADMIN) else [own]
@@ -100,10 +100,10 @@ def read_filters(db: Session, args: MultiDict[str, str]) -> Filters:
         wrong = _("That is more than a year. Choose at most %(n)d days.", n=MOST_DAYS)
     if wrong:
         period = chosen(None, None, today)
-    return Filters(period, selected or [own], known, today, wrong)
+    return InsightFilters(period, selected or [own], known, today, wrong)
 
 
-def read(filters: Filters) -> Month:
+def read(filters: InsightFilters) -> Month:
     """Read the metrics of all requested properties for both periods."""
     places = [_house(prop) for prop in filters.properties]
     periods = filters.period, filters.before
@@ -112,7 +112,7 @@ def read(filters: Filters) -> Month:
         return _read(db, filters, rollup)
 
 
-def _read(db: Session, filters: Filters, rollup: Rollup) -> Month:
+def _read(db: Session, filters: InsightFilters, rollup: Rollup) -> Month:
     found: Month | None = None
     for prop in filters.properties:
         found = _with(found, _of_one(db, filters, prop, rollup))
@@ -134,7 +134,7 @@ def _house(prop: Property) -> InsightsProperty:
     return InsightsProperty(prop.id, zone(prop.timezone), prop.currency)
 
 
-def _of_one(db: Session, filters: Filters, prop: Property, rollup: Rollup) -> Month:
+def _of_one(db: Session, filters: InsightFilters, prop: Property, rollup: Rollup) -> Month:
     place = _house(prop)
     now, earlier = (
         _with_fees(rollup.insights(db, place, period.span(place.tz)), prop)
@@ -145,10 +145,10 @@ def _of_one(db: Session, filters: Filters, prop: Property, rollup: Rollup) -> Mo
     centres = centre_names(db, [prop.id])
     products = dict(categories(db, prop.id))
 
-    def groups(what: str, name: Callable[[Any], str]) -> list[Group]:
+    def groups(what: str, name: Callable[[Any], str]) -> list[TableLine]:
         mine, theirs = getattr(now, what), getattr(earlier, what)
         return [
-            Group(name(key), shown, mine.get(key, Figures()), theirs.get(key, Figures()))
+            TableLine(name(key), shown, mine.get(key, Figures()), theirs.get(key, Figures()))
             for key in {**mine, **theirs}
         ]
 
@@ -158,7 +158,7 @@ def _of_one(db: Session, filters: Filters, prop: Property, rollup: Rollup) -> Mo
     return Month(
         now,
         earlier,
-        properties=[Group(prop.name, "", now.total, earlier.total)],
+        properties=[TableLine(prop.name, "", now.total, earlier.total)],
         categories=cars,
         staff=groups("staff", lambda key: people.get(key, "") or _("Nobody known")),
         centres=groups("centres", lambda key: centres.get(key, "") or _("No cost centre")),

@@ -8,7 +8,7 @@ from typing import Final
 from ridedash.store.insights import Figures
 from ridedash.views.history.rows import amount, have_cents
 from ridedash.views.insights.pictures import FULL, day_words
-from ridedash.views.insights.reading import Filters, Group, Month
+from ridedash.views.insights.reading import InsightFilters, Month, TableLine
 from ridedash.views.web.formatting import decimal, span
 from ridedash.views.web.responses import locale as page_locale
 from ridedash.wording import gettext as _
@@ -19,7 +19,7 @@ ON_PAPER: Final = 5
 
 
 @dataclass(frozen=True)
-class Tile:
+class MetricTile:
     """One metric at the top: its name, its figures, remarks, and its earlier value."""
 
     label: str
@@ -30,7 +30,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A line of a table; "" for an empty cell. `width` is the width of its bar."""
 
     name: str
@@ -54,14 +54,14 @@ class Table:
 
     name: str
     title: str
-    rows: Sequence[Row]
+    rows: Sequence[TableRow]
 
 
-def tiles(month: Month, locale: str) -> list[Tile]:
+def tiles(month: Month, locale: str) -> list[MetricTile]:
     """The metrics of the whole period."""
     now, then = month.now.total, month.before.total
     return [
-        Tile(
+        MetricTile(
             _("Rides"),
             [_count(now.rides)],
             [_("%(n)s completed", n=_count(now.completed))],
@@ -81,14 +81,14 @@ def tiles(month: Month, locale: str) -> list[Tile]:
             now.guest_n,
         ),
         _cancelled(now, then, locale),
-        Tile(
+        MetricTile(
             _("No driver found"),
             [_count(now.no_driver)],
             _parts(now.no_driver, now.rides),
             _before(_count(then.no_driver)),
             "warn" if now.no_driver else "",
         ),
-        Tile(
+        MetricTile(
             _("Outcome unknown"),
             [_count(now.unknown + now.cleared)],
             [_("%(n)s still open", n=now.unknown)] if now.unknown else [],
@@ -114,11 +114,11 @@ def tables(month: Month, locale: str) -> list[Table]:
     return found
 
 
-def days_table(month: Month, filters: Filters, locale: str) -> list[Row]:
+def days_table(month: Month, filters: InsightFilters, locale: str) -> list[TableRow]:
     """Every day of the period, beside the same day of the earlier period."""
     earlier = filters.before.days
     groups = [
-        Group(
+        TableLine(
             day_words(day, locale),
             "",
             month.now.days.get(day, Figures()),
@@ -154,7 +154,7 @@ def within(minutes: Counter[int], share: float) -> int | None:
     return None
 
 
-def _rows(groups: Sequence[Group], locale: str) -> list[Row]:
+def _rows(groups: Sequence[TableLine], locale: str) -> list[TableRow]:
     """The groups with the most rides, and one line for all other groups."""
     most = max((group.now.rides for group in groups), default=0)
     shown = groups if len(groups) <= SHOWN + 1 else groups[:SHOWN]
@@ -163,7 +163,7 @@ def _rows(groups: Sequence[Group], locale: str) -> list[Row]:
     others = groups[len(shown) :]
     if others:
         number = _count(len(others))
-        rest = Group(ngettext("%(n)s other", "%(n)s others", len(others), n=number))
+        rest = TableLine(ngettext("%(n)s other", "%(n)s others", len(others), n=number))
         for group in others:
             rest.now.add(group.now)
             rest.before.add(group.before)
@@ -172,17 +172,17 @@ def _rows(groups: Sequence[Group], locale: str) -> list[Row]:
 
 
 def _row(
-    group: Group,
+    group: TableLine,
     most: int,
     locale: str,
     on_paper: bool = True,
     *,
     rest: bool = False,
     cents: bool = False,
-) -> Row:
+) -> TableRow:
     now = group.now
     late = money_words(now.fees, locale)
-    return Row(
+    return TableRow(
         name=group.name,
         of_property=group.of_property,
         width=FULL * min(1, now.rides / most) if most else 0,
@@ -231,11 +231,11 @@ def _more(now: Figures, then: Figures) -> str:
     )
 
 
-def _spend(now: Figures, then: Figures, locale: str) -> Tile:
+def _spend(now: Figures, then: Figures, locale: str) -> MetricTile:
     notes = [_("for completed rides")]
     if now.unpriced:
         notes.append(_("%(n)s without a price", n=_count(now.unpriced)))
-    return Tile(
+    return MetricTile(
         _("Spend"),
         _each_currency(now.sums, locale) or ["–"],
         notes,
@@ -243,11 +243,11 @@ def _spend(now: Figures, then: Figures, locale: str) -> Tile:
     )
 
 
-def _wait(label: str, now: Counter[int], then: Counter[int], rides: int) -> Tile:
+def _wait(label: str, now: Counter[int], then: Counter[int], rides: int) -> MetricTile:
     half, most = within(now, 0.5), within(now, 0.9)
     past = within(then, 0.5)
     notes = [_("9 of 10 within %(n)d min", n=most)] if most is not None else []
-    return Tile(
+    return MetricTile(
         label,
         [_("%(n)d min", n=half) if half is not None else "–"],
         [_half_of(rides), *notes] if half is not None else [],
@@ -259,7 +259,7 @@ def _half_of(rides: int) -> str:
     return ngettext("the only ride", "half of %(n)s rides", rides, n=_count(rides))
 
 
-def _cancelled(now: Figures, then: Figures, locale: str) -> Tile:
+def _cancelled(now: Figures, then: Figures, locale: str) -> MetricTile:
     notes = _parts(now.cancelled, now.rides)
     if now.charged:
         notes.append(
@@ -269,4 +269,6 @@ def _cancelled(now: Figures, then: Figures, locale: str) -> Tile:
                 fees=money_words(now.fees, locale),
             )
         )
-    return Tile(_("Cancelled"), [_count(now.cancelled)], notes, _before(_count(then.cancelled)))
+    return MetricTile(
+        _("Cancelled"), [_count(now.cancelled)], notes, _before(_count(then.cancelled))
+    )

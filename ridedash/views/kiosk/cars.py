@@ -32,7 +32,7 @@ _NUMBER: Final = re.compile(r"\d{1,3}")  # digits of any script
 
 
 @dataclass(frozen=True)
-class Choice:
+class CarChoice:
     """A car that can be booked here: its card, and the product of its offer."""
 
     card: Card
@@ -61,7 +61,7 @@ def start_of(kiosk: Kiosk, home: Property) -> Trip | None:
     return None
 
 
-def choices(cards: Sequence[Card], offers: Sequence[Offer], house_pays: bool) -> list[Choice]:
+def choices(cards: Sequence[Card], offers: Sequence[Offer], house_pays: bool) -> list[CarChoice]:
     """The cards that a kiosk offers, in the given order; `cars_json` sorts them for the page."""
     by_id = {offer.id: offer for offer in offers}
     found = []
@@ -70,13 +70,13 @@ def choices(cards: Sequence[Card], offers: Sequence[Offer], house_pays: bool) ->
         if offer is None or card.blocked or not offered_here(offer, house_pays):
             continue
         try:
-            found.append(Choice(card, Product.model_validate(offer.product)))
+            found.append(CarChoice(card, Product.model_validate(offer.product)))
         except ValidationError:
             continue
     return found
 
 
-def cars_json(found: Sequence[Choice], house_pays: bool) -> list[dict[str, Any]]:
+def cars_json(found: Sequence[CarChoice], house_pays: bool) -> list[dict[str, Any]]:
     """The cars as the page shows them: the cheapest, the soonest and the biggest come first.
 
     All texts are in the guest's language. `seats` is None, or the prices of a shared ride by number
@@ -86,7 +86,7 @@ def cars_json(found: Sequence[Choice], house_pays: bool) -> list[dict[str, Any]]
     tagged = sorted(
         (car for car in found if id(car) in tags), key=lambda car: [*tags].index(id(car))
     )
-    rest = sorted((car for car in found if id(car) not in tags), key=_dear)
+    rest = sorted((car for car in found if id(car) not in tags), key=_price_key)
     return [_car(each, tags.get(id(each), []), house_pays) for each in (*tagged, *rest)]
 
 
@@ -146,17 +146,20 @@ def _size(drawing: str) -> str:
     return own_words(f"kiosk_size_{drawing}")
 
 
-def _tags(found: Sequence[Choice]) -> dict[int, list[str]]:
+def _tags(found: Sequence[CarChoice]) -> dict[int, list[str]]:
     """Labels that distinguish cars, by the `id()` of a choice, sorted as the cars are shown."""
     near = [each for each in found if not each.product.none_near] or list(found)
     priced = [each for each in near if each.card.amount is not None]
     timed = [each for each in near if each.minutes is not None]
     roomy = with_most_room(each.card.drawing for each in near)
     big = [each for each in near if each.card.drawing in roomy]
-    picked: list[tuple[str, Choice | None]] = [
-        ("cheapest", min(priced, key=_dear, default=None)),
-        ("soonest", min(timed, key=lambda each: (each.minutes or 0, _dear(each)), default=None)),
-        ("biggest", min(big, key=_dear, default=None)),
+    picked: list[tuple[str, CarChoice | None]] = [
+        ("cheapest", min(priced, key=_price_key, default=None)),
+        (
+            "soonest",
+            min(timed, key=lambda each: (each.minutes or 0, _price_key(each)), default=None),
+        ),
+        ("biggest", min(big, key=_price_key, default=None)),
     ]
     tags: dict[int, list[str]] = {}
     for tag, car in picked:
@@ -165,12 +168,12 @@ def _tags(found: Sequence[Choice]) -> dict[int, list[str]]:
     return tags
 
 
-def _dear(each: Choice) -> tuple[bool, bool, Decimal]:
+def _price_key(each: CarChoice) -> tuple[bool, bool, Decimal]:
     amount = each.card.amount
     return each.product.none_near, amount is None, amount or Decimal(0)
 
 
-def _car(each: Choice, tags: list[str], house_pays: bool) -> dict[str, Any]:
+def _car(each: CarChoice, tags: list[str], house_pays: bool) -> dict[str, Any]:
     card = each.card
     seats = [
         {
@@ -199,7 +202,7 @@ def _car(each: Choice, tags: list[str], house_pays: bool) -> dict[str, Any]:
     }
 
 
-def _price_kind(each: Choice) -> str:
+def _price_kind(each: CarChoice) -> str:
     """The kind of the price, shown beside it; "" for a price like "from ₹80", "by the meter"."""
     estimate = each.product.estimate
     if each.fixed:

@@ -28,7 +28,7 @@ from ridedash.views.web.face import face_of
 from ridedash.views.web.formatting import stamp, zone
 from ridedash.views.web.own_words import languages_for
 from ridedash.views.web.permissions import DOOR, SHARED, needs
-from ridedash.views.web.responses import Snapshot, locale, poll_response, reading
+from ridedash.views.web.responses import PollBody, locale, poll_response, reading
 from ridedash.wording.readers import negotiate
 from ridedash.wording.say import speak
 
@@ -70,7 +70,7 @@ def rows() -> BaseResponse:
     home = _home(device)
     speak(_language(device, home))
     body = json.dumps(_body(device, home, now), ensure_ascii=False, separators=(",", ":")).encode()
-    return poll_response(Snapshot(body, f"door-{zlib.crc32(body):x}", ""), now)
+    return poll_response(PollBody(body, f"door-{zlib.crc32(body):x}", ""), now)
 
 
 @bp.post("/door/mark")

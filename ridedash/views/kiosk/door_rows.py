@@ -83,7 +83,7 @@ class DoorList:
 def door_list(rides: Iterable[RideFacts], numbers: Mapping[int, int], shows: str) -> DoorList:
     """The list for these rides. `numbers`: ride numbers of kiosk rides; `shows`: see `label_of`."""
     everything = list(rides)
-    cars = sorted((each for each in everything if state_of(each)), key=_place)
+    cars = sorted((each for each in everything if state_of(each)), key=_sort_key)
     several = len({facts.pickup[1] for facts in cars} | _own_points(cars)) > 1
     rows = [
         _row(facts, label_of(facts.page, numbers, shows), several=several)
@@ -138,7 +138,7 @@ def is_light(device: Kiosk, local: datetime) -> bool:
     return is_open(device, local) if device.hours else DAY[0] <= local.time() < DAY[1]
 
 
-def _place(facts: RideFacts) -> tuple[float, ...]:
+def _sort_key(facts: RideFacts) -> tuple[float, ...]:
     """Sort key: waiting cars, longest first; then coming cars by arrival; then those that left."""
     state = state_of(facts)
     since = facts.since(facts.status or "") or facts.now

@@ -20,7 +20,7 @@ from ridedash.rides.actions.request import ActionResult
 from ridedash.rides.kiosk_state import takes_orders
 from ridedash.rides.orders import kiosk_rules, resolve, transitions
 from ridedash.rides.orders.kiosk_place import order_of_page, order_of_press, page_secret
-from ridedash.rides.orders.kiosk_rules import KioskRefused, Why
+from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused
 from ridedash.rides.orders.place import GuardBusy, PlaceError, TokenReused
 from ridedash.rides.share_links import RideOver, give_link, token_of
 from ridedash.rides.tickets import Look, Looked
@@ -34,7 +34,7 @@ from ridedash.store.orders import OrderPage, order_page
 from ridedash.views.kiosk import ride_view
 from ridedash.views.kiosk.pressed import Asking, Changed, NotNow, Try, press_book
 from ridedash.views.kiosk.visit_requests import (
-    Here,
+    VisitRequest,
     answer,
     by_kiosk_key,
     form_token,
@@ -54,13 +54,13 @@ MOST_TRIES: Final = 5
 REASON: Final = "cancelled by the guest on a kiosk"
 # the state and the words for each reason why a kiosk may not order; for any other reason "limited"
 REFUSALS: Final = {
-    Why.CLOSED: ("trouble", "trouble"),
-    Why.HOURS: ("trouble", "hours"),
-    Why.NEEDS_CODE: ("needs_code", "needs_code"),
-    Why.WRONG_CODE: ("wrong_code", "wrong_code"),
-    Why.TOO_MANY_CODES: ("limited", "too_many_codes"),
-    Why.NOT_HERE: ("refused", "car"),
-    Why.NOT_APPROVED: ("declined", "expired"),
+    KioskRefusal.CLOSED: ("trouble", "trouble"),
+    KioskRefusal.HOURS: ("trouble", "hours"),
+    KioskRefusal.NEEDS_CODE: ("needs_code", "needs_code"),
+    KioskRefusal.WRONG_CODE: ("wrong_code", "wrong_code"),
+    KioskRefusal.TOO_MANY_CODES: ("limited", "too_many_codes"),
+    KioskRefusal.NOT_HERE: ("refused", "car"),
+    KioskRefusal.NOT_APPROVED: ("declined", "expired"),
 }
 
 
@@ -71,7 +71,7 @@ def order() -> Response:
     return booked(here())
 
 
-def booked(at: Here) -> Response:
+def booked(at: VisitRequest) -> Response:
     """The answer of /kiosk/order, for a guest at this kiosk or on their own phone."""
     visit, token = the_visit(at), form_token(at)
     offer_id = row_id(at.values.get("offer", ""))
@@ -86,7 +86,7 @@ def booked(at: Here) -> Response:
                 return answer("limited", kiosk_words("slowly"))
             if not takes_orders(at.kiosk, services().clock(), zone(at.home.timezone)):
                 # checked here, before the desk is asked, and again in the commit
-                return _refused(at, Why.HOURS)
+                return _refused(at, KioskRefusal.HOURS)
             placed = press_book(at, tried)
             services().wake()
             page = _page(at, placed.order_id)
@@ -101,7 +101,7 @@ def booked(at: Here) -> Response:
     except KioskRefused as refused:
         return _refused(at, refused.why)
     except GuardBusy:
-        return _refused(at, Why.SAME_GUEST)
+        return _refused(at, KioskRefusal.SAME_GUEST)
     except TokenReused:  # two presses at the same time with different contents: the order exists
         return answer("sending", kiosk_words("sending"))
     except PlaceError:
@@ -177,7 +177,7 @@ def _count_codes() -> None:
     """Raise TooManyRequests when a kiosk shows too many start codes."""
 
 
-def _try(at: Here, first: Try) -> tuple[Try, OrderPage | None]:
+def _try(at: VisitRequest, first: Try) -> tuple[Try, OrderPage | None]:
     """The attempt that this press belongs to, and its order if it has made one.
 
     After a proved failure the same page may try again with a price that is newer than the failed
@@ -202,7 +202,7 @@ def _tokens(form_token: str) -> list[str]:
     return [form_token, *(f"{form_token}.{number}" for number in range(1, MOST_TRIES))]
 
 
-def _answer_with_ticket(at: Here, page: OrderPage | None, tried: Try) -> Response:
+def _answer_with_ticket(at: VisitRequest, page: OrderPage | None, tried: Try) -> Response:
     """The result of a press with its ticket, only for the page that pressed."""
     if page is None:
         return answer("sending", kiosk_words("sending"))
@@ -223,7 +223,7 @@ def _answer_with_ticket(at: Here, page: OrderPage | None, tried: Try) -> Respons
     return answer(outcome.state, outcome.words, ride=known)
 
 
-def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
+def _link(at: VisitRequest, order_id: int, tried: Try) -> dict[str, Any]:
     """The guest's link as `link`, `short` and `qr`, equal in each answer to this page.
 
     {} if the ride is over, or the link can't be stored now.
@@ -240,7 +240,7 @@ def _link(at: Here, order_id: int, tried: Try) -> dict[str, Any]:
     return {"link": link, "short": link.split("://")[-1], "qr": qr}
 
 
-def _refused(at: Here, why: Why) -> Response:
+def _refused(at: VisitRequest, why: KioskRefusal) -> Response:
     """The answer when a kiosk may not order.
 
     The desk gets the reason; the guest reads whom to ask.
@@ -251,13 +251,13 @@ def _refused(at: Here, why: Why) -> Response:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
         # the transaction that noticed cancelled rides was rolled back, so they are noted again
         kiosk_rules.watch_ended(s, kiosk, now)
-        if why not in (Why.NEEDS_CODE, Why.NOT_APPROVED):
+        if why not in (KioskRefusal.NEEDS_CODE, KioskRefusal.NOT_APPROVED):
             kiosk_rules.note_refused(s, kiosk, why, now)
     state, words = REFUSALS.get(why, ("limited", "limited"))
     return answer(state, kiosk_words(words))
 
 
-def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
+def _looked_up(at: VisitRequest) -> tuple[OrderPage | None, Look]:
     """The ride with the form's number and PIN.
 
     If this visit ordered the ride, its page must have shown the ticket; that is recorded.
@@ -281,7 +281,7 @@ def _looked_up(at: Here) -> tuple[OrderPage | None, Look]:
     return (_page(at, seen) if seen else None), look
 
 
-def _own_ride(s: Session, at: Here, number: str) -> Look | None:
+def _own_ride(s: Session, at: VisitRequest, number: str) -> Look | None:
     """The ride with this number, for the page that ordered it, which alone knows the form token.
 
     So wrong PINs of other people can't close a ride for the guest who is looking at it. None for
@@ -303,12 +303,12 @@ def _not_shown(look: Look) -> Response:
     return answer(look.what.value, kiosk_words(words))
 
 
-def _page(at: Here, order_id: int) -> OrderPage | None:
+def _page(at: VisitRequest, order_id: int) -> OrderPage | None:
     with services().db.read() as s:
         return order_page(s, at.property_id, order_id)
 
 
-def _code(at: Here, page: OrderPage) -> str:
+def _code(at: VisitRequest, page: OrderPage) -> str:
     """The start code, recorded in the audit log like every showing; "" above the limit."""
     app, ride = services(), page.ride
     if ride is None or not within(at, _count_codes):
@@ -321,7 +321,7 @@ def _code(at: Here, page: OrderPage) -> str:
     return code
 
 
-def _stop(at: Here, order_id: int, stop: str) -> ActionResult:
+def _stop(at: VisitRequest, order_id: int, stop: str) -> ActionResult:
     app, who = services(), by_kiosk(at.id)
     if stop == "withdraw":
         done = resolve.withdraw(app.db, app.clock, order_id, who)

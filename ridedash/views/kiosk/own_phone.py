@@ -31,8 +31,8 @@ from ridedash.store.own_phones import BOOK_FOR, STORED_FOR
 from ridedash.text import one_line
 from ridedash.views.booking.product_cards import card
 from ridedash.views.kiosk import orders, visit
-from ridedash.views.kiosk.cars import Choice, cars_json
-from ridedash.views.kiosk.visit_requests import LONGEST_DROP, Here, is_shown
+from ridedash.views.kiosk.cars import CarChoice, cars_json
+from ridedash.views.kiosk.visit_requests import LONGEST_DROP, VisitRequest, is_shown
 from ridedash.views.kiosk.words import phone_why
 from ridedash.views.web.link_pages import PRIVATE, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
@@ -61,7 +61,7 @@ class Phone:
 
     token: str
     session: str
-    at: Here
+    at: VisitRequest
     used: bool
     answers: dict[str, str] = field(default_factory=dict)
 
@@ -177,9 +177,13 @@ def _phone(token: str, session: str = "") -> Phone | None:
             return None
         home = db.get_one(Property, row.property_id)
     found = Phone(
-        token, state.pop("session"), Here(kiosk, home, phone=True), row.used_at is not None, state
+        token,
+        state.pop("session"),
+        VisitRequest(kiosk, home, phone=True),
+        row.used_at is not None,
+        state,
     )
-    found.at = Here(kiosk, home, found.form(), phone=True)
+    found.at = VisitRequest(kiosk, home, found.form(), phone=True)
     chosen = request.args.get("lang", "")
     if chosen in TAGS:
         found.answers["lang"] = chosen
@@ -338,7 +342,7 @@ def _chosen(phone: Phone) -> dict[str, Any] | None:
     except ValidationError:
         return None
     shown = card(product, has_drop=True, locale=locale()).with_offer(offer.id)
-    car = cars_json([Choice(shown, product)], house_pays=False)[0]
+    car = cars_json([CarChoice(shown, product)], house_pays=False)[0]
     seats = row_id(phone.answers.get("seats", ""))
     if seats:
         car["price"] = shown.price_for(seats)

@@ -190,7 +190,7 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
         "favourites": favourites(kiosk),
         "tabs": list(TABS),
         "words": words_of(codes),
-        "demo": _band_in(codes),
+        "demo": _demo_notices(codes),
         # the English of those critical sentences above (about money, or help in need) whose
         # translation no one has read
         "english": critical_shown(),
@@ -211,7 +211,7 @@ def _clock(now: datetime) -> dict[str, Any]:
     return {"now": stamp(time.shown(now)), "speed": time.shown_speed}
 
 
-def _band_in(codes: Iterable[str]) -> dict[str, str]:
+def _demo_notices(codes: Iterable[str]) -> dict[str, str]:
     """The notice of a demo or a rehearsal by language tag; {} for real rides."""
     found = {}
     for row in [LANGUAGES[code] for code in codes]:

@@ -5,7 +5,13 @@ from werkzeug.wrappers import Response
 from ridedash.extensions import limiter, services
 from ridedash.store import own_phones
 from ridedash.store.own_phones import OPEN_FOR
-from ridedash.views.kiosk.visit_requests import Here, answer, by_kiosk_key, the_visit, within
+from ridedash.views.kiosk.visit_requests import (
+    VisitRequest,
+    answer,
+    by_kiosk_key,
+    the_visit,
+    within,
+)
 from ridedash.views.rides.print_assets import qr_code
 from ridedash.wording import gettext as _
 from ridedash.wording.kiosk import Said, kiosk_words
@@ -13,7 +19,7 @@ from ridedash.wording.kiosk import Said, kiosk_words
 LOOK = "look"  # asks whether a phone has opened the link; without it, a new link is requested
 
 
-def phone_link(at: Here, wanted: str) -> Response:
+def phone_link(at: VisitRequest, wanted: str) -> Response:
     """A new link and its QR code (`phone`); or whether a phone has opened the link (`opened`)."""
     s, visit = services(), the_visit(at)
     if visit is None:

@@ -16,8 +16,8 @@ from ridedash.phones import PhoneError, read_phone
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_place, kiosk_rules
 from ridedash.rides.orders.kiosk_asks import AskNow, GuestRequest, NewAsk
 from ridedash.rides.orders.kiosk_codes import OpenCode
-from ridedash.rides.orders.kiosk_place import Press
-from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefused, Why, who_is
+from ridedash.rides.orders.kiosk_place import KioskPress
+from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefusal, KioskRefused, who_is
 from ridedash.rides.orders.place import OfferStale, Placed, is_fresh
 from ridedash.service.types.products import Product
 from ridedash.store.kiosk_visits import Visit
@@ -27,7 +27,7 @@ from ridedash.store.orders import Offer
 from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.booking.product_cards import card
-from ridedash.views.kiosk.visit_requests import Here, estimator, is_shown
+from ridedash.views.kiosk.visit_requests import VisitRequest, estimator, is_shown
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.responses import locale
 from ridedash.wire import Kind
@@ -71,12 +71,12 @@ class Try:
         return kiosk_place.page_secret(self.visit.kiosk_id, self.visit.id, self.form_token)
 
 
-def press_book(at: Here, tried: Try) -> Placed:
+def press_book(at: VisitRequest, tried: Try) -> Placed:
     """Make one order. Raises Asking, Changed, NotNow, and whatever `kiosk_place.book` raises."""
     offer = _own_offer(at, tried.offer_id)
     guest_request = _read_request(at, offer)
     code = _code(at)
-    press = Press(
+    press = KioskPress(
         at.id,
         at.property_id,
         tried.visit.id,
@@ -88,14 +88,14 @@ def press_book(at: Here, tried: Try) -> Placed:
     )
     if code is not None or _rule(at) is not WhoPays.APPROVAL:
         if code is None and _rule(at) is WhoPays.CODE:
-            raise KioskRefused(Why.NEEDS_CODE)
+            raise KioskRefused(KioskRefusal.NEEDS_CODE)
         house_pays = code is not None and code.house_pays
         return _book(at, replace(press, offer_id=_priced(at, offer, guest_request, house_pays).id))
     ask = _approval(at, press, offer)
     return _book(at, _approved(at, press, ask, offer))
 
 
-def _book(at: Here, press: Press) -> Placed:
+def _book(at: VisitRequest, press: KioskPress) -> Placed:
     app = services()
     try:
         return kiosk_place.book(app.runtime, app.settings.secret_key, press, zone(at.home.timezone))
@@ -103,7 +103,7 @@ def _book(at: Here, press: Press) -> Placed:
         raise NotNow("refused", kiosk_words("car")) from stale
 
 
-def _own_offer(at: Here, offer_id: int) -> Offer:
+def _own_offer(at: VisitRequest, offer_id: int) -> Offer:
     """The offer, if this page may book it. Raises NotNow for any other."""
     with services().db.read() as s:
         offer = s.get(Offer, offer_id)
@@ -112,7 +112,7 @@ def _own_offer(at: Here, offer_id: int) -> Offer:
     return offer
 
 
-def _read_request(at: Here, offer: Offer) -> GuestRequest:
+def _read_request(at: VisitRequest, offer: Offer) -> GuestRequest:
     """The guest and the seats in the form. Raises NotNow if they are not valid."""
     who = who_is(one_line(at.values.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
     if who is None:
@@ -129,7 +129,7 @@ def _read_request(at: Here, offer: Offer) -> GuestRequest:
     return GuestRequest(_name(at, who), who.room, phone, seats)
 
 
-def _name(at: Here, who: Guesswork) -> str:
+def _name(at: VisitRequest, who: Guesswork) -> str:
     """A name for the desk, in its language."""
     if who.room is None:
         return who.name
@@ -137,7 +137,7 @@ def _name(at: Here, who: Guesswork) -> str:
         return _("Room %(room)s", room=who.room)
 
 
-def _code(at: Here) -> OpenCode | None:
+def _code(at: VisitRequest) -> OpenCode | None:
     """The typed desk code; None without one. Raises KioskRefused for a wrong one."""
     typed = at.values.get("code", "").strip()[:20]
     if not typed:
@@ -151,15 +151,15 @@ def _code(at: Here) -> OpenCode | None:
         if found is not None:
             kiosk_codes.was_right(s, at.id, phone=at.phone)
     if found is None:
-        raise KioskRefused(Why.WRONG_CODE if may else Why.TOO_MANY_CODES)
+        raise KioskRefused(KioskRefusal.WRONG_CODE if may else KioskRefusal.TOO_MANY_CODES)
     return found
 
 
-def _rule(at: Here) -> WhoPays:
+def _rule(at: VisitRequest) -> WhoPays:
     return kiosk_rules.rule_now(at.kiosk, services().clock())
 
 
-def _approval(at: Here, press: Press, offer: Offer) -> AskNow:
+def _approval(at: VisitRequest, press: KioskPress, offer: Offer) -> AskNow:
     """The desk's approval of this press; the desk is asked if that was not done yet.
 
     Raises Asking; raises NotNow if the desk has declined.
@@ -180,12 +180,12 @@ def _approval(at: Here, press: Press, offer: Offer) -> AskNow:
     return found
 
 
-def _ask(at: Here, press: Press, offer: Offer) -> None:
+def _ask(at: VisitRequest, press: KioskPress, offer: Offer) -> None:
     """Ask the desk to approve an order. Raises KioskRefused or NotNow if it is not possible."""
     app = services()
     now = app.clock()
     if not kiosk_rules.offered_here(offer, house_pays=False):
-        raise KioskRefused(Why.NOT_HERE)
+        raise KioskRefused(KioskRefusal.NOT_HERE)
     with app.db.write() as s:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
         if kiosk_asks.waits_in_vain(s, kiosk, now):
@@ -195,7 +195,7 @@ def _ask(at: Here, press: Press, offer: Offer) -> None:
         kiosk_asks.ask(s, app.vault, new, now)
 
 
-def _approved(at: Here, press: Press, ask: AskNow, posted: Offer) -> Press:
+def _approved(at: VisitRequest, press: KioskPress, ask: AskNow, posted: Offer) -> KioskPress:
     """The approved order at the current price. Raises Changed.
 
     Guest and seats are those that were approved, whatever this form contains.
@@ -216,7 +216,7 @@ def _approved(at: Here, press: Press, ask: AskNow, posted: Offer) -> Press:
     return replace(press, offer_id=offer.id, request=guest_request, ask_id=ask.id)
 
 
-def _priced(at: Here, offer: Offer, guest_request: GuestRequest, house_pays: bool) -> Offer:
+def _priced(at: VisitRequest, offer: Offer, guest_request: GuestRequest, house_pays: bool) -> Offer:
     """The offer, or a fresh one at the same price if it is old. Raises Changed and NotNow."""
     if is_fresh(offer, services().clock()):
         return offer
@@ -226,7 +226,7 @@ def _priced(at: Here, offer: Offer, guest_request: GuestRequest, house_pays: boo
     return fresh
 
 
-def _quote_again(at: Here, offer: Offer, house_pays: bool) -> Offer:
+def _quote_again(at: VisitRequest, offer: Offer, house_pays: bool) -> Offer:
     """A fresh offer of the same car for the same trip. Raises NotNow."""
     ask, account_id = estimator(at, house_pays=house_pays)
     try:

@@ -37,27 +37,29 @@ ON_THE_WAY: Final = frozenset({OrderState.READY, OrderState.SENDING})
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PressResult:
     """The result of a press of Book: the state in the answer, and its words."""
 
     state: str
     words: Said
 
 
-def outcome(page: OrderPage) -> Outcome:
+def outcome(page: OrderPage) -> PressResult:
     """The result for an order. An unclear outcome is called neither booked nor not booked."""
     order = page.order
     if order.state in ON_THE_WAY:
-        return Outcome("sending", kiosk_words("sending"))
+        return PressResult("sending", kiosk_words("sending"))
     if order.state == OrderState.UNKNOWN:
-        return Outcome("unknown", kiosk_words("unknown"))
+        return PressResult("unknown", kiosk_words("unknown"))
     if order.state == OrderState.CLOSED_NOT_BOOKED:
-        return Outcome("not_booked", kiosk_words("closed_by_desk"))  # a person has found this out
+        return PressResult(
+            "not_booked", kiosk_words("closed_by_desk")
+        )  # a person has found this out
     if order.state in FAILED_STATES:
-        return Outcome("not_booked", refused_words(order.code))
+        return PressResult("not_booked", refused_words(order.code))
     if page.ride is not None and page.ride.status == ALLOTMENT_FAILED:
-        return Outcome("no_driver", kiosk_words("no_driver"))
-    return Outcome("booked", kiosk_words("booked"))
+        return PressResult("no_driver", kiosk_words("no_driver"))
+    return PressResult("booked", kiosk_words("booked"))
 
 
 def has_no_ride(page: OrderPage) -> bool:
@@ -132,31 +134,31 @@ def cancel_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) 
     return {"may": True, "fee_words": cancel_words(facts.fee, at, free=free)}
 
 
-def stopped_before(page: OrderPage) -> Outcome:
+def stopped_before(page: OrderPage) -> PressResult:
     """The answer to a cancel when there is nothing to stop any more.
 
     The page may have sent the cancel twice because the first answer was lost: then the result of
     the first one counts.
     """
     if page.order.code == WITHDRAWN:
-        return Outcome("ok", kiosk_words("withdrawn"))
+        return PressResult("ok", kiosk_words("withdrawn"))
     if page.ride is not None and page.ride.status == BOOKING_CANCELLED:
-        return Outcome("ok", kiosk_words("cancelled"))
+        return PressResult("ok", kiosk_words("cancelled"))
     if any(each.name in STOPS and each.state in WAITS for each in page.actions):
-        return Outcome("waiting", kiosk_words("cancelling"))
-    return Outcome("refused", kiosk_words("not_cancelled"))
+        return PressResult("waiting", kiosk_words("cancelling"))
+    return PressResult("refused", kiosk_words("not_cancelled"))
 
 
-def stopped(stop: str, result: ActionResult) -> Outcome:
+def stopped(stop: str, result: ActionResult) -> PressResult:
     """The result of a cancel, in words for the guest."""
     if result.outcome == "done":
-        return Outcome("ok", kiosk_words("withdrawn" if stop == "withdraw" else "cancelled"))
+        return PressResult("ok", kiosk_words("withdrawn" if stop == "withdraw" else "cancelled"))
     if result.outcome in ("armed", "unconfirmed") or result.code == BUSY:
-        return Outcome("waiting", kiosk_words("cancelling"))
+        return PressResult("waiting", kiosk_words("cancelling"))
     if result.outcome == "not_sent":
-        return Outcome("trouble", kiosk_words("not_asked"))
+        return PressResult("trouble", kiosk_words("not_asked"))
     words = kiosk_words("not_cancelled")
     if result.code:
         headline = refusal(result.code, Audience.GUEST, ordering=False).headline
         words = Said(headline, "", words.next)
-    return Outcome("refused", words)
+    return PressResult("refused", words)

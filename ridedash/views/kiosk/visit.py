@@ -18,7 +18,7 @@ from ridedash.places import Place, PlacesUnavailableError, parse_coordinates
 from ridedash.rides.kiosk_state import takes_orders
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
 from ridedash.store import kiosk_visits
-from ridedash.store.kiosk_visits import End
+from ridedash.store.kiosk_visits import VisitEnd
 from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property
 from ridedash.store.offers import Trip
@@ -29,7 +29,7 @@ from ridedash.views.booking.estimates import EstimateFailedError, Estimates
 from ridedash.views.kiosk import cars as of_cars
 from ridedash.views.kiosk.phone_link import phone_link
 from ridedash.views.kiosk.visit_requests import (
-    Here,
+    VisitRequest,
     answer,
     by_kiosk_key,
     drop_of,
@@ -72,7 +72,7 @@ def places() -> Response:
     return places_for(at, at.values.get("q", ""), at.values.get("tab", ""))
 
 
-def places_for(at: Here, q: str, tab_name: str = "") -> Response:
+def places_for(at: VisitRequest, q: str, tab_name: str = "") -> Response:
     """The answer of /kiosk/places.json, for a guest at this kiosk or on their own phone."""
     typed, tab = one_line(q, LONGEST_QUERY), TABS.get(tab_name)
     if not within(at, _count_places):
@@ -100,7 +100,7 @@ def cars() -> Response:
     return phone_link(at, own) if own else cars_for(at)
 
 
-def cars_for(at: Here) -> Response:
+def cars_for(at: VisitRequest) -> Response:
     """The answer of /kiosk/cars, for a guest at this kiosk or on their own phone.
 
     `again_s`: after this many seconds the answer may be different, and the page asks again.
@@ -164,7 +164,7 @@ def end() -> tuple[str, int]:
         abort(400)
     if not within(at, _count_ends):
         return "", 204  # only the report is lost: open questions to the desk expire by themselves
-    ended = End(
+    ended = VisitEnd(
         how=at.values.get("how", ""),
         screen=at.values.get("screen", ""),
         language=language(),
@@ -234,7 +234,7 @@ def _count_ends() -> None:
     """Raise TooManyRequests when a kiosk ends more visits than guests can begin: each is a row."""
 
 
-def closed_now(at: Here, now: datetime) -> str:
+def closed_now(at: VisitRequest, now: datetime) -> str:
     """The reason why a kiosk shows no cars now, as a case of `kiosk_words`; or ""."""
     if at.kiosk.out_of_order:
         return "trouble"
@@ -285,7 +285,7 @@ def _minutes(s: Session, home: Property, start: Trip | None) -> dict[str, int]:
     }
 
 
-def _house_pays(at: Here) -> bool:
+def _house_pays(at: VisitRequest) -> bool:
     """Whether the desk's code says that the property pays: then a shared ride is offered too."""
     typed = at.values.get("code", "")
     if not typed:
@@ -301,7 +301,7 @@ def _house_pays(at: Here) -> bool:
     return found is not None and found.house_pays
 
 
-def _estimates(at: Here, trip: Trip, house_pays: bool) -> Estimates:
+def _estimates(at: VisitRequest, trip: Trip, house_pays: bool) -> Estimates:
     """The cars, from the pickup point that the guest has chosen, if any.
 
     Raises EstimateFailedError.

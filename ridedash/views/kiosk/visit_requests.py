@@ -41,7 +41,7 @@ LONGEST_DROP: Final = 200  # characters of a drop's name
 
 
 @dataclass(frozen=True)
-class Here:
+class VisitRequest:
     """The kiosk of a request, its property, and the values that the guest's page sent.
 
     The rows are detached, and read for this request. For a guest who continues on their own phone,
@@ -64,7 +64,7 @@ class Here:
         return self.home.id
 
 
-def here() -> Here:
+def here() -> VisitRequest:
     """The kiosk of this request.
 
     After this call the request uses the language that its guest has chosen, and the property's own
@@ -77,28 +77,28 @@ def here() -> Here:
     g.guests = languages_for(home)
     speak(_language(kiosk, home))
     speak_as(home)
-    return Here(kiosk, home, request.values)
+    return VisitRequest(kiosk, home, request.values)
 
 
-def the_visit(at: Here) -> Visit | None:
+def the_visit(at: VisitRequest) -> Visit | None:
     """The visit of a request; None without a valid id."""
     given = at.values.get("visit", "")
     return Visit(given, at.id, at.property_id) if VISIT.fullmatch(given) else None
 
 
-def form_token(at: Here) -> str:
+def form_token(at: VisitRequest) -> str:
     """The secret that identifies a press of Book when it is repeated; "" without a valid one."""
     given = at.values.get("form_token", "")
     return given if FORM_TOKEN.fullmatch(given) else ""
 
 
-def drop_of(at: Here) -> tuple[LatLng | None, str]:
+def drop_of(at: VisitRequest) -> tuple[LatLng | None, str]:
     """The chosen drop and its name; None if it is not a point on the earth."""
     name = one_line(at.values.get("drop_name", ""), LONGEST_DROP)
     return TripForm(ImmutableMultiDict(at.values)).point("drop"), name
 
 
-def is_shown(at: Here, offer: Offer) -> bool:
+def is_shown(at: VisitRequest, offer: Offer) -> bool:
     """Whether the page of a request may book an offer.
 
     The offer must be of the page's kiosk. On a phone, where a list of cars to an earlier drop may
@@ -110,7 +110,7 @@ def is_shown(at: Here, offer: Offer) -> bool:
     return not at.phone or (trip.drop, trip.drop_name) == drop_of(at)
 
 
-def estimator(at: Here, *, house_pays: bool) -> tuple[Estimator, int | None]:
+def estimator(at: VisitRequest, *, house_pays: bool) -> tuple[Estimator, int | None]:
     """An estimator for a kiosk, and the account whose prices it asks for; None: the guest pays."""
     app, account = services(), None
     if house_pays:
@@ -128,7 +128,7 @@ def by_kiosk_key() -> str:
     return str(g.kiosk_counted)
 
 
-def within(at: Here, count: Callable[[], object]) -> bool:
+def within(at: VisitRequest, count: Callable[[], object]) -> bool:
     """Whether a counting function of a rate limit (by `by_kiosk_key`) lets this request through."""
     g.kiosk_counted = f"{'phones' if at.phone else 'kiosk'}-{at.id}"
     try:

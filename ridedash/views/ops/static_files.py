@@ -22,7 +22,7 @@ from ridedash.views.web.permissions import SHARED, needs
 EXTENSION: Final = "static_files"  # the key of the StaticFiles in app.extensions
 ROOT: Final = "/static/"
 LEAFLET: Final = "vendor/leaflet/"
-OF_LEAFLET: Final = (  # nothing else in the wheel is served
+LEAFLET_FILES: Final = (  # nothing else in the wheel is served
     "leaflet.js",
     "leaflet.css",
     "images/layers.png",
@@ -31,7 +31,7 @@ OF_LEAFLET: Final = (  # nothing else in the wheel is served
     "images/marker-icon-2x.png",
     "images/marker-shadow.png",
 )
-OF_DEMO: Final = "demo"  # folders of the director: js/demo, css/demo
+DEMO_FOLDER: Final = "demo"  # folders of the director: js/demo, css/demo
 DIGEST_CHARS: Final = 16
 _DIGEST: Final = re.compile(rf"[0-9a-f]{{{DIGEST_CHARS}}}")
 # import … from "./x.js", import "./x.js" and export … from "./x.js", as oxfmt writes them; import()
@@ -76,7 +76,7 @@ def read(folder: Path, *, demo: bool = True) -> StaticFiles:
     }
     if not demo:
         paths = {name: path for name, path in paths.items() if not is_of_demo(name)}
-    paths |= {LEAFLET + name: leaflet() / name for name in OF_LEAFLET}
+    paths |= {LEAFLET + name: leaflet() / name for name in LEAFLET_FILES}
     digest = hashlib.blake2b(digest_size=DIGEST_CHARS // 2)
     for name, path in paths.items():
         data = path.read_bytes()
@@ -92,7 +92,7 @@ def read(folder: Path, *, demo: bool = True) -> StaticFiles:
 
 def is_of_demo(name: str) -> bool:
     """Whether a file, or the address of a file, is the director's."""
-    return OF_DEMO in name.split("/")
+    return DEMO_FOLDER in name.split("/")
 
 
 def is_digest(word: str) -> bool:

@@ -70,7 +70,7 @@ class Viewer(NamedTuple):
     sign_in: SignInFacts | None = None
 
 
-class Answer(NamedTuple):
+class StoredAnswer(NamedTuple):
     """An HTTP answer that can be sent again. If `body` is None, it can only be sent as a 304."""
 
     tag: str
@@ -80,7 +80,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Entry(Generic[T]):
+class CacheEntry(Generic[T]):
     """A value made from the database, and the end of its validity.
 
     Time alone changes the value after `serves_s` seconds; with 0 it is not stored. An entry with a
@@ -91,7 +91,7 @@ class Entry(Generic[T]):
     revision: Revision | None
     serves_s: float
     until: float = NEVER
-    answer: Answer | None = None
+    answer: StoredAnswer | None = None
 
 
 def polls() -> "PollCache | None":
@@ -100,7 +100,7 @@ def polls() -> "PollCache | None":
     return found
 
 
-def offer(key: Key, entry: Entry[Any], secret: str, until: datetime) -> None:
+def offer(key: Key, entry: CacheEntry[Any], secret: str, until: datetime) -> None:
     """Let the middleware send this answer again, until `until`, to senders of this credential."""
     known = request.environ.get(KNOWN)
     request.environ.get(OFFERED, []).append((key, entry, secret, until, known))
@@ -125,7 +125,7 @@ class PollCache:
         self.writes = 0  # requests of this process that may have written
         self._failed = False
         self.viewers: dict[Credential, Viewer] = {}
-        self.entries: dict[EntryKey, Entry[Any]] = {}
+        self.entries: dict[EntryKey, CacheEntry[Any]] = {}
         self.ended: dict[str, float] = {}  # secrets that ended early, and when that was read
         self._numbers = deque([(NEVER, 0)])  # (when, the highest number of an ended secret by then)
         self._making: dict[EntryKey, threading.Event] = {}
@@ -140,7 +140,7 @@ class PollCache:
                 del self.viewers[next(iter(self.viewers))]
             self.viewers[credential] = viewer
 
-    def valid(self, key: EntryKey) -> Entry[Any] | None:
+    def valid(self, key: EntryKey) -> CacheEntry[Any] | None:
         """The entry of a key, if it still agrees with the database."""
         found = self.entries.get(key)
         if found is None or not self.in_touch() or self.entries.get(key) is not found:
@@ -148,7 +148,7 @@ class PollCache:
         late = self.monotonic() - found.until
         return found if late < 0 or (late < LATE_S and key in self._making) else None
 
-    def share(self, key: Key, make: Callable[[T | None], Entry[T]]) -> Entry[T]:
+    def share(self, key: Key, make: Callable[[T | None], CacheEntry[T]]) -> CacheEntry[T]:
         """The valid entry of a key; if there is none, one thread makes it.
 
         Other threads wait for at most LATE_S, then make it too. `make` gets the previous value, if

@@ -103,7 +103,7 @@ class PollMiddleware:
             environ[KNOWN] = viewer.sign_in
         return None
 
-    def _send(self, answer: c.Answer, seen: str | None, now: float) -> Sent | None:
+    def _send(self, answer: c.StoredAnswer, seen: str | None, now: float) -> Sent | None:
         if not 0 <= now - self._now_since < SAME_TIME_S:
             self._now, self._now_since = ("X-Server-Now", stamp(self._clock())), now
         if seen is not None and (seen == answer.tag or _names(seen, answer.tag)):
@@ -196,10 +196,10 @@ def _names(seen: str, tag: str) -> bool:
     return parse_etags(seen).contains_weak(unquote_etag(tag)[0])
 
 
-def _lasting(answer: Response, *, whole: bool) -> c.Answer:
+def _lasting(answer: Response, *, whole: bool) -> c.StoredAnswer:
     """The parts of an answer that can be sent again; without `whole`, only as a 304."""
     head = Headers((name, value) for name, value in answer.headers if name not in OF_ONE_ANSWER)
     bare = Headers(head)
     remove_entity_headers(bare)
     body = answer.get_data() if whole else None
-    return c.Answer(head["ETag"], head.to_wsgi_list(), bare.to_wsgi_list(), body)
+    return c.StoredAnswer(head["ETag"], head.to_wsgi_list(), bare.to_wsgi_list(), body)

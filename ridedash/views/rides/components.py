@@ -47,9 +47,9 @@ __all__ = [
     "NamedPoint",
     "Notice",
     "Position",
-    "RouteStop",
+    "ProgressStep",
+    "ShownStop",
     "StartCode",
-    "Step",
     "Timer",
     "arrival",
     "buttons",
@@ -109,7 +109,7 @@ class ActionView:
 
 
 @dataclass(frozen=True)
-class Step:
+class ProgressStep:
     """One step of the progress line: done, now, todo or off (the ride ended before it)."""
 
     label: str
@@ -174,7 +174,7 @@ class NamedPoint:
 
 
 @dataclass(frozen=True)
-class RouteStop:
+class ShownStop:
     """A stop of a shared ride: who gets in (`pickup`) or out (`drop`) there."""
 
     name: str
@@ -335,7 +335,7 @@ def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[Actio
     return tuple(views)
 
 
-def steps(facts: RideFacts) -> tuple[Step, ...]:
+def steps(facts: RideFacts) -> tuple[ProgressStep, ...]:
     """The kind's statuses as a line of steps, with the time at which each came."""
     if facts.page.order.state in {"UNKNOWN", *WITHOUT_RIDE}:
         return ()
@@ -365,7 +365,7 @@ def _farthest(kind: Kind, sequence: list[str], status: str | None) -> int:
     return max(passed, default=0)
 
 
-def _step(facts: RideFacts, status: str, index: int, now_at: int, reached: bool) -> Step:
+def _step(facts: RideFacts, status: str, index: int, now_at: int, reached: bool) -> ProgressStep:
     over = now_at == -1
     if index < now_at or (over and reached) or (index == now_at and status == wire.COMPLETED):
         state = "done"
@@ -374,7 +374,7 @@ def _step(facts: RideFacts, status: str, index: int, now_at: int, reached: bool)
     else:
         state = "off" if over else "todo"
     time = facts.at(facts.since(status)) if state in ("done", "now") else ""
-    return Step(status_step(status, facts.kind), state, time)
+    return ProgressStep(status_step(status, facts.kind), state, time)
 
 
 def position(facts: RideFacts) -> Position | None:
@@ -445,10 +445,10 @@ def start_code(facts: RideFacts) -> StartCode | None:
     return StartCode(facts.snapshot.otp_text or _("Start code")) if sent else None
 
 
-def route(facts: RideFacts) -> tuple[RouteStop, ...]:
+def route(facts: RideFacts) -> tuple[ShownStop, ...]:
     """Stops of a shared ride, for staff only, because stops name other passengers."""
     return tuple(
-        RouteStop(
+        ShownStop(
             stop.name or "",
             stop.state or "",
             round(stop.position.lat, 6),

@@ -68,7 +68,7 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownExchanges:
     """Everything asked and answered, the oldest first; `answer` is the answer to the order."""
 
     proofs: tuple[Proof, ...]
@@ -76,13 +76,13 @@ class Known:
     answer: str
 
 
-def known_by(facts: RideFacts) -> Known:
+def known_by(facts: RideFacts) -> KnownExchanges:
     """How we know the state of an order and of its ride."""
     order = facts.page.order
     found = [*_of_order(facts), *_of_actions(facts), *_of_ride(facts)]
     found.sort(key=lambda each: each[0])
     proofs = tuple(_proof(facts, *each) for each in found)
-    return Known(proofs, order.http_status, order.evidence or "")
+    return KnownExchanges(proofs, order.http_status, order.evidence or "")
 
 
 def _proof(facts: RideFacts, at: datetime, words: str, quote: str) -> Proof:

@@ -13,7 +13,7 @@ from ridedash.store.models.orders import Offer
 from ridedash.views.web.formatting import listed, money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
-from ridedash.wording.say import Fact
+from ridedash.wording.say import LocalisedFact
 
 SPAN: Final = "{least}–{most}"  # the English pattern
 
@@ -99,7 +99,7 @@ def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) 
     """A range of two amounts, with the currency once: ₹210–260, 210–260 ₹."""
     # one text, so that any sentence isolates the range as a whole, whatever its writing direction
     shown = _span(_("{least}–{most}"), low, high, currency, locale)
-    return shown if locale == "en" else Fact(shown, _span(SPAN, low, high, currency, "en"))
+    return shown if locale == "en" else LocalisedFact(shown, _span(SPAN, low, high, currency, "en"))
 
 
 def _span(pattern: str, low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:

@@ -37,7 +37,7 @@ SENT: Final = frozenset({"calling", "unconfirmed", "done"})
 # outcomes and codes that the query of a redirect may name: ?said=name-outcome-code
 QUERY_OUTCOMES: Final = frozenset({"done", "armed", "not_now"})
 QUERY_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
-SAYERS: Final = frozenset(
+QUERY_ACTIONS: Final = frozenset(
     {
         "abort",
         "cancel",
@@ -167,7 +167,7 @@ def _fee_left_s(facts: RideFacts) -> float | None:
 def result_words(view: RideView, fee: str) -> Words | None:
     """The words for the result that a redirect names: `?said=name-outcome[-code]`; or None."""
     name, outcome, code = [*request.args.get("said", "").split("-"), "", "", ""][:3]
-    if outcome not in QUERY_OUTCOMES or name not in SAYERS:
+    if outcome not in QUERY_OUTCOMES or name not in QUERY_ACTIONS:
         return None
     known = code if code in QUERY_CODES else None
     found = outcome_words(

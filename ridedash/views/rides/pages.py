@@ -21,7 +21,7 @@ from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.current_user import by_staff_key, current_sign_in
 from ridedash.views.web.permissions import BOOK, SEE, may_link, needs
-from ridedash.views.web.responses import Snapshot, poll_response, wants_json
+from ridedash.views.web.responses import PollBody, poll_response, wants_json
 from ridedash.views.web.security_headers import let_forms_lead_to
 
 bp = Blueprint("rides", __name__, url_prefix="/rides")
@@ -58,7 +58,7 @@ def path(order_id: int) -> BaseResponse:
     with s.db.read() as db:
         found = path_of(db, order_id, _came_at(page))
     body = json.dumps({"path": [[round(lat, 5), round(lng, 5)] for lat, lng in found]}).encode()
-    return poll_response(Snapshot(body, f"path-{zlib.crc32(body):x}", ""), s.clock())
+    return poll_response(PollBody(body, f"path-{zlib.crc32(body):x}", ""), s.clock())
 
 
 def _came_at(page: OrderPage) -> datetime | None:

@@ -16,7 +16,7 @@ FURTHEST: Final = 85.0  # the highest latitude of the projection, in degrees
 
 
 @dataclass(frozen=True)
-class Tile:
+class MapTile:
     """One picture, and the position of its upper left corner in the map, in px."""
 
     href: str
@@ -30,7 +30,7 @@ class StillMap:
 
     width: int
     height: int
-    tiles: tuple[Tile, ...]
+    tiles: tuple[MapTile, ...]
 
 
 def still_map(tiles_url: str, middle: LatLng, zoom: int, width: int, height: int) -> StillMap:
@@ -43,7 +43,7 @@ def still_map(tiles_url: str, middle: LatLng, zoom: int, width: int, height: int
     across = range(math.floor(left / CELL), math.floor((left + width) / CELL) + 1)
     down = range(math.floor(top / CELL), math.floor((top + height) / CELL) + 1)
     tiles = [
-        Tile(
+        MapTile(
             _address(tiles_url, zoom, x % count, y),
             round(x * CELL - left, 1),
             round(y * CELL - top, 1),

@@ -14,7 +14,7 @@ from ridedash.rides.orders.resolve import undo_until
 from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage
 from ridedash.store.poll_marks import revision_of
-from ridedash.views.poll_cache.cache import Entry, Key, polls
+from ridedash.views.poll_cache.cache import CacheEntry, Key, polls
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.components import OLD_PLATE_FOR
 from ridedash.views.rides.facts import RideFacts
@@ -22,7 +22,7 @@ from ridedash.views.rides.guest_language import desk_view
 from ridedash.views.rides.notices import STOPS_NEEDING
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import stamp, zone
-from ridedash.views.web.responses import Snapshot
+from ridedash.views.web.responses import PollBody
 
 
 def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
@@ -43,7 +43,7 @@ def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
     return min(each for each in changes if each > now)
 
 
-def snapshot_of(order_id: int, now: datetime) -> tuple[Key, Entry[Snapshot]]:
+def snapshot_of(order_id: int, now: datetime) -> tuple[Key, CacheEntry[PollBody]]:
     """The snapshot of an order that the user may see; 404 for an order of another property."""
     cache, staff = polls(), current_staff()
     page = f"/rides/{order_id}/snapshot.json"
@@ -72,7 +72,7 @@ def _requested_ride() -> str:
     return str((request.view_args or {}).get("order_id") or request.args.get("ride", ""))
 
 
-def _make_snapshot(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
+def _make_snapshot(order_id: int, key: Key, now: datetime) -> CacheEntry[PollBody]:
     """Make the snapshot of an order from the database. 404 for an order of another property."""
     page = own_order(order_id)
     view = desk_view(page, now, key.locale)
@@ -80,8 +80,8 @@ def _make_snapshot(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
     # the checksum is needed too: changes by time, or of the account, raise no version
     etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.audience[1]}"
     serves_s = (expires_at(page, now, services().time()) - now).total_seconds()
-    return Entry(
-        Snapshot(body, etag, stamp(view.seen_at)),
+    return CacheEntry(
+        PollBody(body, etag, stamp(view.seen_at)),
         revision_of(page.order, page.account, page.ride),
         serves_s,
     )

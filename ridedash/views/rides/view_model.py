@@ -50,12 +50,12 @@ class RideView:
     timer: parts.Timer | None
     notices: tuple[parts.Notice, ...]
     actions: tuple[parts.ActionView, ...]
-    steps: tuple[parts.Step, ...]
+    steps: tuple[parts.ProgressStep, ...]
     position: parts.Position | None
     cab: parts.CabView | None
     driver: parts.DriverView | None
     otp: parts.StartCode | None
-    route: tuple[parts.RouteStop, ...]
+    route: tuple[parts.ShownStop, ...]
     drop: parts.NamedPoint | None
     eta: str  # the minutes until the cab arrives: at the pickup, then at the drop
     distance: str

@@ -21,7 +21,7 @@ from babel.numbers import format_currency, format_decimal, get_currency_precisio
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 from ridedash.wording.languages import formats_of
-from ridedash.wording.say import Fact, with_pauses
+from ridedash.wording.say import LocalisedFact, with_pauses
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
 _CODE_END: Final = re.compile(r"(?<=[A-Z])(?=\d)")  # CLDR has a space there, which Babel leaves out
@@ -53,7 +53,11 @@ def money(
     places = PLACES if hundredths else places_of(currency)
     cents = decimals or (cents and _coins(currency) != 0)
     shown = _money(amount, currency, locale, cents, places)
-    return shown if locale == "en" else Fact(shown, _money(amount, currency, "en", cents, places))
+    return (
+        shown
+        if locale == "en"
+        else LocalisedFact(shown, _money(amount, currency, "en", cents, places))
+    )
 
 
 def places_of(currency: str | None) -> int:

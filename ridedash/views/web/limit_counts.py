@@ -15,7 +15,7 @@ SCHEME: Final = "counts"  # in RATELIMIT_STORAGE_URI
 PURGE_S: Final = 60.0  # how often the counts that have ended are dropped
 
 
-class Counts(Storage):
+class LimitCounts(Storage):
     """Counts by key, each until it ends. Safe to share between threads."""
 
     STORAGE_SCHEME = [SCHEME]  # noqa: RUF012 - declared so by its parent

@@ -22,7 +22,7 @@ PRIVATE: Final = {
 }
 
 
-class Choice(NamedTuple):
+class LanguageChoice(NamedTuple):
     """A language in the list at the end of a page, with its own name."""
 
     tag: str
@@ -43,11 +43,13 @@ def link_page(template: str, **facts: Any) -> str:
     return current_app.jinja_env.get_template(template).render(**known, **facts)
 
 
-def _choices() -> list[Choice]:
+def _choices() -> list[LanguageChoice]:
     """The languages of this page; none if there is only English."""
     here, current = g.get("guests", offered().guests), language()
     codes = [code for code in LANGUAGES if code in here or code in ("en", current)]
     rows = [LANGUAGES[code] for code in codes]
     if len(rows) < 2:
         return []
-    return [Choice(row.tag, row.own_name, row.direction, row.code == current) for row in rows]
+    return [
+        LanguageChoice(row.tag, row.own_name, row.direction, row.code == current) for row in rows
+    ]

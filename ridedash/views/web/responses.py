@@ -20,7 +20,7 @@ from ridedash.views.web.formatting import stamp
 _AROUND_A_LINE_END: Final = re.compile(r"[ \t\r\f]*\n[ \t\r\n\f]*")
 
 
-class Snapshot(NamedTuple):
+class PollBody(NamedTuple):
     """The body of a poll's answer as bytes, its ETag, and when the service last answered."""
 
     body: bytes
@@ -55,7 +55,7 @@ def forward_form(endpoint: str, **values: Any) -> BaseResponse:
     return redirect(url_for(endpoint, **values), code=307)
 
 
-def poll_response(shown: Snapshot, now: datetime, *, of_staff: bool = True) -> BaseResponse:
+def poll_response(shown: PollBody, now: datetime, *, of_staff: bool = True) -> BaseResponse:
     """The answer to a poll: 304 if the browser has it already.
 
     `of_staff`: whether the answer depends on who is signed in.

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from ridedash.demo.lens.recorder import Recorder
+from ridedash.demo.lens.recorder import LensRecorder
 from ridedash.demo.lens.store import LensFile
 from ridedash.observability.hooks import Exchange, NoHooks
 from ridedash.service.transport.http import Answer, Request
@@ -60,6 +60,6 @@ class Moments:
         return datetime.fromtimestamp(self.now, UTC)
 
 
-def recorder(folder: Any) -> Recorder:
+def recorder(folder: Any) -> LensRecorder:
     """A recorder with a file in a folder."""
-    return Recorder(NoHooks(), LensFile(folder), Moments())
+    return LensRecorder(NoHooks(), LensFile(folder), Moments())

@@ -7,16 +7,16 @@ from typing import Any
 from ridedash.demo.lens.elements import ELEMENTS
 from ridedash.demo.lens.operations import Ids
 from ridedash.demo.lens.origins import About, Origins, origins, resolved
-from ridedash.demo.lens.store import Call, Side
+from ridedash.demo.lens.store import RecordedCall, Side
 from tests.demo.lens.answers import METERED, SHARE_PRICED, driven
 from tests.views.ride_pages import NOON
 
 MINI = About("mini", None)
 
 
-def call(number: int, operation: str, body: Any, age_s: float) -> Call:
+def call(number: int, operation: str, body: Any, age_s: float) -> RecordedCall:
     at = NOON - timedelta(seconds=age_s)
-    return Call(
+    return RecordedCall(
         number=number,
         turn=number,
         began=at,
@@ -43,7 +43,7 @@ def call(number: int, operation: str, body: Any, age_s: float) -> Call:
     )
 
 
-def fields(calls: list[Call], name: str, about: About = MINI) -> list[dict[str, Any]]:
+def fields(calls: list[RecordedCall], name: str, about: About = MINI) -> list[dict[str, Any]]:
     by_number = {each.number: each for each in calls}
     made = Origins(calls, by_number.get, about)
     found: list[dict[str, Any]] = origins(made, NOON, "ride")[name]["fields"]
@@ -81,7 +81,7 @@ def test_of_an_array_the_element_is_meant_that_is_about_the_order() -> None:
 
 
 def test_what_is_ours_has_no_field_and_says_why() -> None:
-    made = origins(Origins([], dict[int, Call]().get, MINI), NOON, "ride")
+    made = origins(Origins([], dict[int, RecordedCall]().get, MINI), NOON, "ride")
     assert made.keys() == {each.name for each in ELEMENTS if each.surface == "ride"}
     assert made["guest"] == {
         "how": "Ours: typed or chosen at the desk.",

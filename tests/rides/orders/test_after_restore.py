@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from ridedash.rides.orders import after_restore
-from ridedash.rides.orders.after_restore import Accepted, CannotTakeUp, TakeUp
+from ridedash.rides.orders.after_restore import AcceptedRestore, CannotTakeUp, TakeUp
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.request import digest
 from ridedash.store import restores
@@ -112,7 +112,7 @@ def test_an_accepted_restore_says_what_it_set_free_and_what_is_left(world: World
     lose(world)
     lose(world, mtx="RD-LOST-2", closed_at=world.clock())
     world.clock.go(60)
-    assert after_restore.accept(world.db, world.clock) == Accepted(to, released=2, lost=1)
+    assert after_restore.accept(world.db, world.clock) == AcceptedRestore(to, released=2, lost=1)
     assert [order.held_at for order in world.orders()] == [None, None]
     with world.db.read() as s:
         last = restores.last_restore(s)

@@ -8,7 +8,7 @@ import pytest
 
 from ridedash.rides.orders import kiosk_asks, kiosk_watch
 from ridedash.rides.orders.kiosk_asks import AskAnswer, AskNow, GuestRequest, NewAsk
-from ridedash.rides.orders.kiosk_rules import KioskRefused, Why
+from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused
 from ridedash.store.audit import AuditRow
 from ridedash.store.kiosks import revoke
 from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk
@@ -88,7 +88,7 @@ def test_thirty_asks_in_an_hour_and_no_more(asks: Asks) -> None:
         asks.ask(visit=f"v{n}")
     with pytest.raises(KioskRefused) as error:
         asks.ask(timedelta(hours=1) - MOMENT)
-    assert error.value.why == Why.HOURLY
+    assert error.value.why == KioskRefusal.HOURLY
     asks.ask(kiosk_id=add_kiosk(asks.world))
     asks.ask(timedelta(hours=1))
 

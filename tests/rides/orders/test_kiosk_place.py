@@ -14,8 +14,8 @@ from ridedash.rides.actions.acknowledge import acknowledge
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_place
 from ridedash.rides.orders.kiosk_asks import AskAnswer, NewAsk, answer_ask, waiting_asks
 from ridedash.rides.orders.kiosk_codes import NewCode, OpenCode, make_code, open_code
-from ridedash.rides.orders.kiosk_place import Press
-from ridedash.rides.orders.kiosk_rules import KioskRefused, Why, rule_now, who_is
+from ridedash.rides.orders.kiosk_place import KioskPress
+from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused, rule_now, who_is
 from ridedash.rides.orders.kiosk_watch import watch
 from ridedash.rides.orders.place import PlaceError
 from ridedash.rides.privacy.erase import ErasedGuest, erase
@@ -51,7 +51,7 @@ def code_of(world: World, **facts: Any) -> OpenCode:
     return found
 
 
-def asked(world: World, pushed: Press) -> int:
+def asked(world: World, pushed: KioskPress) -> int:
     new = NewAsk(
         pushed.kiosk_id,
         world.property_id,
@@ -69,7 +69,7 @@ def yes(world: World, ask_id: int, *, house_pays: bool) -> bool:
     return answer_ask(world.db, world.clock(), said)
 
 
-def refused(world: World, pushed: Press) -> str:
+def refused(world: World, pushed: KioskPress) -> str:
     with pytest.raises(KioskRefused) as error:
         pressed(world, pushed)
     return error.value.why
@@ -207,7 +207,7 @@ def typed(world: World, kiosk: int, what: str) -> OpenCode | None:
     return found
 
 
-def said(world: World, pushed: Press, what: str) -> int | None:
+def said(world: World, pushed: KioskPress, what: str) -> int | None:
     if what == "none":
         return None
     other = replace(pushed, form_token="another token of a page")
@@ -230,13 +230,19 @@ def test_a_code_is_used_once_even_by_two_kiosks_at_once(world: World) -> None:
     found = at_once([partial(pressed, world, each) for each in presses])
     assert sorted(type(each).__name__ for each in found) == ["KioskRefused", "Placed"]
     assert [order.payment for order in world.orders()] == [None]
-    assert refused(world, replace(press(world, add_kiosk(world)), code=code)) == Why.WRONG_CODE
+    assert (
+        refused(world, replace(press(world, add_kiosk(world)), code=code))
+        == KioskRefusal.WRONG_CODE
+    )
 
 
 def test_a_code_that_says_less_than_the_press_believes_orders_nothing(world: World) -> None:
     """The code is read again in the transaction that stores the order."""
     code = replace(code_of(world), house_pays=True)
-    assert refused(world, replace(press(world, add_kiosk(world)), code=code)) == Why.WRONG_CODE
+    assert (
+        refused(world, replace(press(world, add_kiosk(world)), code=code))
+        == KioskRefusal.WRONG_CODE
+    )
     assert world.orders() == []
 
 
@@ -291,22 +297,22 @@ def test_a_stranger_never_gets_into_the_row_of_a_guest_whom_the_desk_knows(world
 def test_three_rides_without_a_passenger_and_no_fourth(world: World) -> None:
     kiosk = add_kiosk(world)
     made = [pressed(world, press(world, kiosk)).order_id for _ in range(3)]
-    assert refused(world, press(world, kiosk)) == Why.LIVE
+    assert refused(world, press(world, kiosk)) == KioskRefusal.LIVE
     other = add_kiosk(world)
     pressed(world, press(world, other))  # each kiosk has a limit of its own
     move(world, made[0], wire.CALL_DRIVER)
-    assert refused(world, press(world, kiosk)) == Why.LIVE
+    assert refused(world, press(world, kiosk)) == KioskRefusal.LIVE
     move(world, made[0], wire.IN_PROGRESS)
     pressed(world, press(world, kiosk))
-    assert refused(world, press(world, kiosk)) == Why.LIVE
+    assert refused(world, press(world, kiosk)) == KioskRefusal.LIVE
 
 
 def test_one_ride_for_a_name_or_a_room(world: World) -> None:
     kiosk = add_kiosk(world)
     first = pressed(world, press(world, kiosk, name="Ana")).order_id
-    assert refused(world, press(world, kiosk, name="ANA")) == Why.SAME_GUEST
+    assert refused(world, press(world, kiosk, name="ANA")) == KioskRefusal.SAME_GUEST
     pressed(world, press(world, kiosk, name="Room 412", room="412"))
-    assert refused(world, press(world, kiosk, name="412", room="412")) == Why.SAME_GUEST
+    assert refused(world, press(world, kiosk, name="412", room="412")) == KioskRefusal.SAME_GUEST
     move(world, first, wire.COMPLETED)
     pressed(world, press(world, kiosk, name="Ana"))
 
@@ -315,7 +321,7 @@ def test_thirty_orders_in_an_hour_and_no_more(world: World) -> None:
     kiosk = add_kiosk(world)
     for _ in range(30):
         move(world, pressed(world, press(world, kiosk)).order_id, wire.COMPLETED)
-    assert refused(world, press(world, kiosk)) == Why.HOURLY
+    assert refused(world, press(world, kiosk)) == KioskRefusal.HOURLY
     world.clock.go(3_601)
     pressed(world, press(world, kiosk))
 
@@ -332,7 +338,7 @@ def test_two_rides_that_nobody_took_make_a_kiosk_ask_for_a_code(world: World) ->
     assert named.name == "kiosk_ended_early"
     assert named.detail == "K1 · K2"
     assert rule_now(kiosk_of(world, kiosk), world.clock()) == "code"
-    assert refused(world, press(world, kiosk)) == Why.NEEDS_CODE
+    assert refused(world, press(world, kiosk)) == KioskRefusal.NEEDS_CODE
     code = code_of(world)
     third = pressed(world, replace(press(world, kiosk), code=code)).order_id
     assert world.page(third).order.payment == "cash"
@@ -365,7 +371,7 @@ def test_rides_that_found_no_driver_or_began_are_no_jokes(world: World) -> None:
 def test_an_offer_of_somebody_else_is_not_ordered(world: World) -> None:
     kiosk, other = add_kiosk(world), add_kiosk(world)
     for offer in (world.offer(), kiosk_offer(world, other)):
-        assert refused(world, press(world, kiosk, offer_id=offer)) == Why.NOT_HERE
+        assert refused(world, press(world, kiosk, offer_id=offer)) == KioskRefusal.NOT_HERE
     with pytest.raises(PlaceError):
         pressed(world, press(world, kiosk, offer_id=10_000))
     assert world.orders() == []
@@ -387,7 +393,7 @@ def test_rentals_other_cities_and_shares_are_not_for_a_kiosk(
     kiosk = add_kiosk(world)
     seats = 1 if facts["category"] == "share" else None
     offer = kiosk_offer(world, kiosk, **facts)
-    assert refused(world, press(world, kiosk, offer_id=offer, seats=seats)) == Why.NOT_HERE
+    assert refused(world, press(world, kiosk, offer_id=offer, seats=seats)) == KioskRefusal.NOT_HERE
 
 
 @pytest.mark.parametrize(
@@ -403,7 +409,7 @@ def test_a_device_that_may_not_book_orders_nothing(world: World, facts: dict[str
             facts = {"account_id": foreign.id}
     now = {name: world.clock() if value == "now" else value for name, value in facts.items()}
     set_kiosk(world, kiosk, **now)
-    assert refused(world, pushed) == Why.CLOSED
+    assert refused(world, pushed) == KioskRefusal.CLOSED
     assert world.orders() == []
 
 
@@ -414,7 +420,7 @@ def test_the_kiosks_own_account_is_used_and_no_other_in_its_place(world: World) 
     assert world.page(pressed(world, press(world, kiosk)).order_id).order.account_id == own.id
     with world.db.write() as s:
         s.get_one(type(own), own.id).state = "removed"
-    assert refused(world, press(world, kiosk)) == Why.CLOSED
+    assert refused(world, press(world, kiosk)) == KioskRefusal.CLOSED
 
 
 def test_the_desk_sees_what_waits_and_answers_once(world: World) -> None:
@@ -438,7 +444,7 @@ def test_the_desk_sees_what_waits_and_answers_once(world: World) -> None:
         row = s.get_one(KioskAsk, ask_id)
         assert (row.order_id, row.wish_enc) == (order_id, None)
     later = replace(press(world, kiosk), ask_id=ask_id)
-    assert refused(world, later) == Why.NOT_APPROVED  # one approval, one order
+    assert refused(world, later) == KioskRefusal.NOT_APPROVED  # one approval, one order
 
 
 def test_an_approval_is_for_the_car_that_was_asked_for(world: World) -> None:
@@ -447,11 +453,11 @@ def test_an_approval_is_for_the_car_that_was_asked_for(world: World) -> None:
     ask_id = asked(world, pushed)
     assert yes(world, ask_id, house_pays=True)
     dear = replace(pushed, ask_id=ask_id, offer_id=kiosk_offer(world, kiosk, "prime"))
-    assert refused(world, dear) == Why.NOT_APPROVED
+    assert refused(world, dear) == KioskRefusal.NOT_APPROVED
     with world.db.write() as s:
         kiosk_asks.reprice(s, ask_id, dear.offer_id, same=False, now=world.clock())
-    assert refused(world, dear) == Why.NOT_APPROVED  # the house approved another price
-    assert refused(world, replace(pushed, ask_id=ask_id)) == Why.NOT_APPROVED
+    assert refused(world, dear) == KioskRefusal.NOT_APPROVED  # the house approved another price
+    assert refused(world, replace(pushed, ask_id=ask_id)) == KioskRefusal.NOT_APPROVED
 
 
 def test_nobody_answers_and_the_guest_goes(world: World) -> None:

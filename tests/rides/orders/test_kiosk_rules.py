@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ridedash.rides.orders import kiosk_rules, kiosk_watch
-from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefused, Why
+from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefusal, KioskRefused
 from ridedash.store.accounts import add_account
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.kiosks import Kiosk, KioskVisit, Ticket
@@ -49,7 +49,7 @@ def cancelled(desk: Desk, **facts: Any) -> int:
     return order(desk, status="BOOKING_CANCELLED", **facts)
 
 
-def limit(desk: Desk, name: str = "Otter", room: str | None = None) -> Why | None:
+def limit(desk: Desk, name: str = "Otter", room: str | None = None) -> KioskRefusal | None:
     with desk.services.db.read() as s:
         try:
             kiosk_rules.check_limits(s, s.get_one(Kiosk, 1), Guesswork(name, room), NOON)
@@ -125,7 +125,7 @@ def test_thirty_orders_in_the_hour_of_one_kiosk(desk: Desk) -> None:
     order(desk, "REJECTED", kiosk=2)
     assert limit(desk) is None
     order(desk, "REJECTED")
-    assert limit(desk) is Why.HOURLY
+    assert limit(desk) is KioskRefusal.HOURLY
 
 
 def test_three_rides_without_a_passenger_of_one_day(desk: Desk) -> None:
@@ -139,13 +139,13 @@ def test_three_rides_without_a_passenger_of_one_day(desk: Desk) -> None:
         order(desk, "BOOKED", status)
     assert limit(desk) is None
     last = order(desk, "BOOKED", "CALL_DRIVER", ago=DAY - MOMENT)
-    assert limit(desk) is Why.LIVE
+    assert limit(desk) is KioskRefusal.LIVE
     began = {"what": "ride", "name": "IN_PROGRESS", "detail": None, "at": NOON}
     desk.add(lambda s: s.add(TimelineEvent(order_id=last, property_id=1, **began)))
     assert limit(desk) is None, "somebody sits in it"
     for state in ("UNKNOWN", "MATCHING", "BOOKED"):
         made = order(desk, state)
-        assert limit(desk) is Why.LIVE
+        assert limit(desk) is KioskRefusal.LIVE
         with desk.services.db.write() as s:
             s.get_one(Order, made).state = "REJECTED"
 
@@ -153,8 +153,8 @@ def test_three_rides_without_a_passenger_of_one_day(desk: Desk) -> None:
 def test_one_ride_at_a_time_for_a_guest(desk: Desk) -> None:
     order(desk, "READY", guest="Ana", room=None)
     order(desk, "READY", guest="Bo", room="412")
-    assert limit(desk, "ANA") is Why.SAME_GUEST
-    assert limit(desk, "x", "412") is Why.SAME_GUEST
+    assert limit(desk, "ANA") is KioskRefusal.SAME_GUEST
+    assert limit(desk, "x", "412") is KioskRefusal.SAME_GUEST
     assert limit(desk, "Bo") is None
 
 
@@ -165,18 +165,18 @@ def items(desk: Desk) -> list[tuple[int, str, str | None]]:
 
 
 def test_a_refusal_is_audited_and_one_at_a_limit_is_told_at_the_newest_ride(desk: Desk) -> None:
-    def refuse(why: Why) -> None:
+    def refuse(why: KioskRefusal) -> None:
         with desk.services.db.write() as s:
             kiosk_rules.note_refused(s, s.get_one(Kiosk, 1), why, NOON)
 
     order(desk, "BOOKED", ago=DAY)
-    refuse(Why.LIVE)
+    refuse(KioskRefusal.LIVE)
     order(desk, "BOOKED")
     newest = order(desk, "BOOKED", ago=DAY - MOMENT)
     order(desk, "BOOKED", kiosk=2)
-    refuse(Why.NOT_HERE)
+    refuse(KioskRefusal.NOT_HERE)
     assert items(desk) == []
-    refuse(Why.SAME_GUEST)
+    refuse(KioskRefusal.SAME_GUEST)
     assert items(desk) == [(newest, "kiosk_limit", "same_guest")]
     with desk.services.db.read() as s:
         rows = s.query(AuditRow).filter_by(what="kiosk.refused").order_by(AuditRow.id).all()

@@ -25,7 +25,7 @@ from ridedash.rides.orders.restore import (
     catch_up,
     unknown_sends,
 )
-from ridedash.rides.orders.sent_journal import Last, Mark, Sent, SentJournal
+from ridedash.rides.orders.sent_journal import Last, Mark, SentEntry, SentJournal
 from ridedash.rides.worker import Worker
 from ridedash.store import restores
 from ridedash.store.audit import AuditRow
@@ -712,7 +712,7 @@ def test_the_journal_names_no_guest_and_no_place(world: World) -> None:
 def test_the_journal_proves_more_of_the_same_attempt_with_an_answer(
     attempt: int, answer: str, state: str, proves: bool
 ) -> None:
-    known = restores.Known(7, "RD-1", 1, OrderState(state))
+    known = restores.KnownOrder(7, "RD-1", 1, OrderState(state))
     assert _proves_more(Last(attempt, START, answer), known) is proves
 
 
@@ -802,7 +802,7 @@ def test_a_record_that_is_of_no_use_keeps_no_other_order_waiting(
         database = restores.identity(s)
     for order in orders:
         facts = (1, world.clock(), database, world.property_id, world.account_id, "mini")
-        journal.sent(Sent(order.mtx, *facts))
+        journal.sent(SentEntry(order.mtx, *facts))
     outcome = Outcome(OrderState.BOOKED, booking_id="C7")
     broken: Any = replace(outcome, state="LEVITATING")
     journal.answered(orders[0].mtx, 1, broken)

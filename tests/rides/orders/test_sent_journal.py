@@ -19,7 +19,7 @@ from ridedash.rides.orders.sent_journal import (
     EvenClock,
     Last,
     Mark,
-    Sent,
+    SentEntry,
     SentJournal,
     _facts_of,
     _line,
@@ -30,8 +30,8 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 BOOKED = Outcome(OrderState.BOOKED, booking_id="C1", evidence="words of the service", message="Hi")
 
 
-def entry(reference: str, attempt: int = 1, at: datetime = NOON) -> Sent:
-    return Sent(reference, attempt, at, "a database", 1, 2, "mini")
+def entry(reference: str, attempt: int = 1, at: datetime = NOON) -> SentEntry:
+    return SentEntry(reference, attempt, at, "a database", 1, 2, "mini")
 
 
 def references(folder: Path) -> set[str]:

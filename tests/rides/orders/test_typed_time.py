@@ -8,7 +8,7 @@ import pytest
 
 from ridedash.rides.orders.schedule_times import NoSuchTime
 from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, TimeWords, normalised_words
-from ridedash.rides.orders.typed_time import NotATime, Why, read_time
+from ridedash.rides.orders.typed_time import NotATime, TimeRefusal, read_time
 
 KOLKATA, BERLIN = ZoneInfo("Asia/Kolkata"), ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 23, 10, 25, 20, tzinfo=UTC)  # Monday, 15:55:20 in Kolkata
@@ -109,47 +109,51 @@ def test_a_typed_time_is_the_next_one_of_that_name(text: str, meant: str) -> Non
 @pytest.mark.parametrize(
     ("text", "why", "said"),
     [
-        ("", Why.EMPTY, ""),
-        (" , ", Why.EMPTY, ""),
-        ("sometime", Why.UNKNOWN, "sometime"),
-        ("in 5 parsecs", Why.UNKNOWN, "parsecs"),
-        ("tomorrow 6 7", Why.UNKNOWN, "7"),
-        ("in 6:15", Why.UNKNOWN, "in 6:15"),
-        ("<today> 6 <b>", Why.UNKNOWN, "b"),
-        ("6" * 80, Why.UNKNOWN, "6" * 20 + "…"),
-        ("fri", Why.NO_CLOCK, ""),
-        ("tomorrow", Why.NO_CLOCK, ""),
-        ("25:00", Why.NO_HOUR, "25:00"),
-        ("6:75", Why.NO_HOUR, "6:75"),
-        ("14 am", Why.NO_HOUR, "14:00"),
-        ("31 feb 6", Why.NO_DAY, "31 feb 6"),
-        ("2026-13-40 6", Why.NO_DAY, "2026-13-40"),
-        ("0001-01-01 6", Why.NO_DAY, "0001-01-01"),
-        ("fri 24 nov 6", Why.NOT_THAT_DAY, "2026-11-24"),
-        ("today 24 nov 6", Why.NOT_THAT_DAY, "2026-11-23"),
-        ("3/4 6:15", Why.DAY_OR_MONTH, "3/4"),
-        ("2h", Why.SPAN_OR_CLOCK, "2"),
-        ("tomorrow midnight", Why.MIDNIGHT, ""),
-        ("fri midnight", Why.MIDNIGHT, ""),
-        ("24 nov midnight", Why.MIDNIGHT, ""),
-        ("24 nov", Why.NO_CLOCK, ""),
-        ("nov 24 2026", Why.NO_CLOCK, ""),
-        ("2026 nov 24", Why.NO_CLOCK, ""),
-        ("24.11. 2026", Why.NO_CLOCK, ""),
-        ("tomorrow 12 at night", Why.NIGHT, ""),  # the midnight before that day, or after it
-        ("fri night 1", Why.NIGHT, ""),  # the night before Friday, or the night after it
-        ("tonight noon", Why.NIGHT, ""),
-        ("tonight 12 pm", Why.NIGHT, ""),
-        ("tonight 9 am", Why.NIGHT, ""),
-        ("tomorrow night 10 am", Why.NIGHT, ""),
-        ("2 in the evening", Why.NIGHT, ""),
-        ("5 at night", Why.NIGHT, ""),
-        ("today 6:15", Why.PAST, ""),
-        ("20 nov 6", Why.PAST, ""),
-        ("in 0 min", Why.PAST, ""),
+        ("", TimeRefusal.EMPTY, ""),
+        (" , ", TimeRefusal.EMPTY, ""),
+        ("sometime", TimeRefusal.UNKNOWN, "sometime"),
+        ("in 5 parsecs", TimeRefusal.UNKNOWN, "parsecs"),
+        ("tomorrow 6 7", TimeRefusal.UNKNOWN, "7"),
+        ("in 6:15", TimeRefusal.UNKNOWN, "in 6:15"),
+        ("<today> 6 <b>", TimeRefusal.UNKNOWN, "b"),
+        ("6" * 80, TimeRefusal.UNKNOWN, "6" * 20 + "…"),
+        ("fri", TimeRefusal.NO_CLOCK, ""),
+        ("tomorrow", TimeRefusal.NO_CLOCK, ""),
+        ("25:00", TimeRefusal.NO_HOUR, "25:00"),
+        ("6:75", TimeRefusal.NO_HOUR, "6:75"),
+        ("14 am", TimeRefusal.NO_HOUR, "14:00"),
+        ("31 feb 6", TimeRefusal.NO_DAY, "31 feb 6"),
+        ("2026-13-40 6", TimeRefusal.NO_DAY, "2026-13-40"),
+        ("0001-01-01 6", TimeRefusal.NO_DAY, "0001-01-01"),
+        ("fri 24 nov 6", TimeRefusal.NOT_THAT_DAY, "2026-11-24"),
+        ("today 24 nov 6", TimeRefusal.NOT_THAT_DAY, "2026-11-23"),
+        ("3/4 6:15", TimeRefusal.DAY_OR_MONTH, "3/4"),
+        ("2h", TimeRefusal.SPAN_OR_CLOCK, "2"),
+        ("tomorrow midnight", TimeRefusal.MIDNIGHT, ""),
+        ("fri midnight", TimeRefusal.MIDNIGHT, ""),
+        ("24 nov midnight", TimeRefusal.MIDNIGHT, ""),
+        ("24 nov", TimeRefusal.NO_CLOCK, ""),
+        ("nov 24 2026", TimeRefusal.NO_CLOCK, ""),
+        ("2026 nov 24", TimeRefusal.NO_CLOCK, ""),
+        ("24.11. 2026", TimeRefusal.NO_CLOCK, ""),
+        (
+            "tomorrow 12 at night",
+            TimeRefusal.NIGHT,
+            "",
+        ),  # the midnight before that day, or after it
+        ("fri night 1", TimeRefusal.NIGHT, ""),  # the night before Friday, or the night after it
+        ("tonight noon", TimeRefusal.NIGHT, ""),
+        ("tonight 12 pm", TimeRefusal.NIGHT, ""),
+        ("tonight 9 am", TimeRefusal.NIGHT, ""),
+        ("tomorrow night 10 am", TimeRefusal.NIGHT, ""),
+        ("2 in the evening", TimeRefusal.NIGHT, ""),
+        ("5 at night", TimeRefusal.NIGHT, ""),
+        ("today 6:15", TimeRefusal.PAST, ""),
+        ("20 nov 6", TimeRefusal.PAST, ""),
+        ("in 0 min", TimeRefusal.PAST, ""),
     ],
 )
-def test_what_is_no_time_to_come_says_why(text: str, why: Why, said: str) -> None:
+def test_what_is_no_time_to_come_says_why(text: str, why: TimeRefusal, said: str) -> None:
     with pytest.raises(NotATime) as refused:
         read_time(text, NOW, KOLKATA)
     assert (refused.value.why, refused.value.part) == (why, said)
@@ -167,7 +171,7 @@ def test_a_time_that_a_clock_change_leaves_out_or_repeats_is_refused_or_marked()
     assert read_time("in 5 h", night, BERLIN).at.astimezone(BERLIN).hour == 5
     with pytest.raises(NotATime) as twice:
         read_time("in 90 min", night, BERLIN)
-    assert twice.value.why is Why.TWICE
+    assert twice.value.why is TimeRefusal.TWICE
 
 
 GERMAN = replace(
@@ -233,7 +237,7 @@ def test_a_word_that_means_something_else_in_english_is_asked_about() -> None:
     for text in ("12 am", "am 24.11. 12:30", "6 am"):  # German "on", English "before noon"
         with pytest.raises(NotATime) as refused:
             read_time(text, NOW, KOLKATA, GERMAN.and_english())
-        assert (refused.value.why, refused.value.part) == (Why.TWO_THINGS, "am")
+        assert (refused.value.why, refused.value.part) == (TimeRefusal.TWO_THINGS, "am")
     with pytest.raises(NotATime) as unknown:
         read_time("morgen fünf", NOW, KOLKATA, GERMAN.and_english())
     assert unknown.value.part == "fünf"

@@ -270,7 +270,7 @@ def test_the_third_refusal_in_a_row_asks_for_a_person() -> None:
     error = Refused("NO_BOOKING")
     assert decide(ride(unknown_id=1), error, NOW, EVEN).raised == ()
     decision = decide(ride(unknown_id=2), error, NOW, EVEN)
-    assert decision.raised == (policy.Item(policy.NOT_KNOWN, "NO_BOOKING"),)
+    assert decision.raised == (policy.AttentionItem(policy.NOT_KNOWN, "NO_BOOKING"),)
     assert wait_s(decision) == policy.SLOW_S
     assert decide(ride("COMPLETED", unknown_id=2), error, NOW, EVEN).raised == ()
 
@@ -305,7 +305,7 @@ def test_a_booking_id_that_another_order_has_is_refused_with_the_whole_answer() 
         otp="1111",
     )
     decision = decide(before, answer, NOW, EVEN)
-    assert decision.raised == (policy.Item("other_booking", "B7", alarm=True),)
+    assert decision.raised == (policy.AttentionItem("other_booking", "B7", alarm=True),)
     assert after(before, decision).ride == replace(state, merged_seq=2)
     assert not decision.order
     assert decision.transition is None

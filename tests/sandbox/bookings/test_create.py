@@ -6,7 +6,7 @@ import pytest
 
 from ridedash.sandbox import mint_token
 from ridedash.sandbox.bookings.create import _shared_scenario
-from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.request_parsing import RequestRefusal
 from ridedash.sandbox.trips import planner
 from tests.sandbox.sandbox_desk import HOTEL, OCEAN, PORT, SALT, bearer, far_drop, middle
 
@@ -278,5 +278,5 @@ def test_without_a_retry_a_shared_ride_is_found_at_once_or_refused(near):
     rng = SimpleNamespace(random=lambda: 0.0)
     if near:
         assert _shared_scenario(planner.NORMAL, False, near, rng) == planner.SHARE_IMMEDIATE
-    with pytest.raises(Refusal):
+    with pytest.raises(RequestRefusal):
         _shared_scenario(planner.NO_CAB if near else planner.NORMAL, False, near, rng)

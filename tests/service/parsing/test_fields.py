@@ -47,7 +47,7 @@ READINGS = [
     fields.ident,
     fields.number,
     fields.positive,
-    fields.whole,
+    fields.integer,
     fields.real,
     fields.flag,
     fields.link,
@@ -322,7 +322,7 @@ def test_numbers_have_their_bounds():
     assert fields.number(Decimal("0.00000001234567")) == Decimal("0.000000012346")
     assert str(fields.number(Decimal("0E-30"))) == "0"
     assert [fields.positive(each) for each in (0, 1, "-1", "x")] == [0, 1, None, None]
-    assert [fields.whole(each) for each in ("5", 5.0, "5.5", True)] == [5, 5, None, None]
+    assert [fields.integer(each) for each in ("5", 5.0, "5.5", True)] == [5, 5, None, None]
     assert [fields.real(each) for each in ("5.5", 5, None)] == [5.5, 5.0, None]
 
 

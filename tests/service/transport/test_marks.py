@@ -91,7 +91,7 @@ def test_an_answer_that_can_not_be_read_is_kept_as_evidence():
 
 
 def test_a_call_has_waited_until_it_got_its_permit():
-    noted, call = marks.Marks(), marks.Call("track_ride", "2xx", "rest", 100.0, 5.0)
+    noted, call = marks.Marks(), marks.MarkedCall("track_ride", "2xx", "rest", 100.0, 5.0)
     unpermitted = marks.exchange_of(None, noted, call, None)
     assert (unpermitted.waited_s, unpermitted.first_byte_s, unpermitted.total_s) == (5.0, None, 5.0)
     noted.permitted, noted.answered = 102.0, 103.5

@@ -41,7 +41,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The order id of each answer that was computed, not taken from the cache."""
     real, orders = pages._make_entry, []
 
-    def counted(shared: pages.ValidLink, now: object) -> pages.Entry[pages.Snapshot]:
+    def counted(shared: pages.ValidLink, now: object) -> pages.CacheEntry[pages.PollBody]:
         orders.append(shared.order_id)
         return real(shared, now)  # type: ignore[arg-type]
 

@@ -18,7 +18,7 @@ from ridedash.views.poll_cache.cache import (
     LOOK_S,
     MAX_CREDENTIAL,
     OVERLAP_S,
-    Entry,
+    CacheEntry,
     Key,
     PollCache,
     Viewer,
@@ -63,7 +63,7 @@ class Desk:
     def shared(self, value: str, key: Key = PAGE, **facts: Any) -> str:
         """The answer of the cache, which is `value` if none is stored."""
         given = {"revision": None, "serves_s": 600.0, **facts}
-        return str(self.cache.share(key, lambda _before: Entry(value, **given)).value)
+        return str(self.cache.share(key, lambda _before: CacheEntry(value, **given)).value)
 
     def revision(self, order_id: int) -> Revision:
         with self.world.db.read() as s:
@@ -87,9 +87,9 @@ def test_an_answer_is_sent_again_until_time_changes_it_or_for_half_a_minute(
 
 
 def test_an_answers_time_begins_before_it_is_made(desk: Desk) -> None:
-    def slowly(_before: str | None) -> Entry[str]:
+    def slowly(_before: str | None) -> CacheEntry[str]:
         desk.go(4)
-        return Entry("one", None, 10.0)
+        return CacheEntry("one", None, 10.0)
 
     desk.cache.share(PAGE, slowly)
     desk.go(5.9)
@@ -107,9 +107,9 @@ def test_what_changes_at_once_is_not_stored(desk: Desk) -> None:
 def test_the_next_answer_is_made_from_the_last_one_and_each_page_has_its_own(desk: Desk) -> None:
     seen: list[str | None] = []
 
-    def made(before: str | None) -> Entry[str]:
+    def made(before: str | None) -> CacheEntry[str]:
         seen.append(before)
-        return Entry(f"{len(seen)}", None, 5.0)
+        return CacheEntry(f"{len(seen)}", None, 5.0)
 
     for _ in range(2):
         desk.cache.share(PAGE, made)
@@ -122,11 +122,11 @@ def test_while_one_thread_makes_an_answer_the_last_one_serves_for_a_second(desk:
     desk.shared("one", serves_s=5.0)
     found: list[object] = []
 
-    def remade(_before: str | None) -> Entry[str]:
+    def remade(_before: str | None) -> CacheEntry[str]:
         for late in (0.0, LATE_S - 0.001, 0.001):
             desk.go(late)
             found.append(desk.cache.valid(PAGE) is not None)
-        return Entry("two", None, 5.0)
+        return CacheEntry("two", None, 5.0)
 
     desk.go(5)
     assert desk.cache.valid(PAGE) is None, "nobody makes another"
@@ -135,7 +135,7 @@ def test_while_one_thread_makes_an_answer_the_last_one_serves_for_a_second(desk:
 
 
 def test_an_answer_that_can_not_be_made_is_tried_again(desk: Desk) -> None:
-    def fails(_before: str | None) -> Entry[str]:
+    def fails(_before: str | None) -> CacheEntry[str]:
         raise OSError("the database is away")
 
     for _ in range(2):
@@ -148,12 +148,12 @@ def test_an_answer_that_can_not_be_made_is_tried_again(desk: Desk) -> None:
 def test_what_may_be_older_than_something_that_happened_meanwhile_is_not_stored(
     desk: Desk, meanwhile: str
 ) -> None:
-    def made(_before: str | None) -> Entry[str]:
+    def made(_before: str | None) -> CacheEntry[str]:
         if meanwhile == "a write":
             desk.cache.look_again()
         else:
             desk.hands.turned = START
-        return Entry("one", None, 600.0)
+        return CacheEntry("one", None, 600.0)
 
     assert desk.cache.share(PAGE, made).value == "one"
     assert desk.shared("two") == "two"
@@ -163,9 +163,9 @@ def test_after_a_write_an_answer_with_a_revision_is_compared_first(desk: Desk) -
     order_id = desk.world.place()
     revision = desk.revision(order_id)
 
-    def made(_before: str | None) -> Entry[str]:
+    def made(_before: str | None) -> CacheEntry[str]:
         desk.cache.look_again()
-        return Entry("one", revision, 600.0)
+        return CacheEntry("one", revision, 600.0)
 
     desk.cache.share(PAGE, made)
     reads = desk.reads

@@ -34,7 +34,7 @@ from ridedash.views.poll_cache.cache import (
     KNOWN_S,
     LOOK_S,
     MAX_CREDENTIAL,
-    Entry,
+    CacheEntry,
     Key,
     PollCache,
     Viewer,
@@ -725,12 +725,12 @@ def test_who_changes_something_sees_it_though_another_thread_read_before(
     order_id, cache = desk.order("BOOKED", "CALL_DRIVER"), process.cache
     key, was_read, go_on = Key("/x", (1, "concierge"), "en"), threading.Event(), threading.Event()
 
-    def slow(_before: int | None) -> Entry[int]:
+    def slow(_before: int | None) -> CacheEntry[int]:
         with desk.services.db.read() as s:
             (found,) = revisions(s, [order_id])
         was_read.set()
         go_on.wait(60)
-        return Entry(found.version, found, FRESH_S)
+        return CacheEntry(found.version, found, FRESH_S)
 
     other = threading.Thread(target=lambda: cache.share(key, slow))
     other.start()
@@ -791,10 +791,10 @@ def test_an_answer_is_made_once_however_many_ask(desk: Desk, seconds: list[float
     assert cache.in_touch()
     began, others_ask, made, got = threading.Event(), threading.Barrier(6), [], []
 
-    def make(_before: object) -> Entry[str]:
+    def make(_before: object) -> CacheEntry[str]:
         began.set()
         others_ask.wait(60)
-        made.append(Entry("answer", revision, FRESH_S))
+        made.append(CacheEntry("answer", revision, FRESH_S))
         return made[-1]
 
     def ask() -> None:
@@ -820,7 +820,7 @@ def test_what_is_stored_and_who_is_known_is_bounded(
     cache = PollCache(desk.services.db, lambda: seconds[0])
     for n, cookie in enumerate([*(f"cookie {n}" for n in range(9)), "x" * 9_999]):
         audience = n, "concierge"
-        cache.share(Key("a page", audience, "en"), lambda _before: Entry(None, None, 1.0))
+        cache.share(Key("a page", audience, "en"), lambda _before: CacheEntry(None, None, 1.0))
         cache.admit((cookie, "localhost"), Viewer("hash", audience, seconds[0] + 1))
     assert [len(cache.entries), len(cache.viewers)] == [3, 3]
     assert list(cache.viewers) == [(f"cookie {n}", "localhost") for n in (6, 7, 8)], (

@@ -7,13 +7,13 @@ from limits import parse
 from limits.strategies import FixedWindowRateLimiter
 
 from ridedash.extensions import limiter
-from ridedash.views.web.limit_counts import PURGE_S, Counts
+from ridedash.views.web.limit_counts import PURGE_S, LimitCounts
 from tests.views.ride_pages import Desk
 
 TWO = parse("2/minute")
 
 
-class Passing(Counts):
+class Passing(LimitCounts):
     """Counts with a clock that the test moves."""
 
     def __init__(self) -> None:

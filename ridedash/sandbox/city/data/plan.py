@@ -82,7 +82,7 @@ class NamedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Zone:
+class PlannedZone:
     """A hotspot: within the ring, pickups are at its named points only, by default the first.
 
     The points lie on streets.
@@ -94,7 +94,7 @@ class Zone:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CityPlan:
     """The hand-drawn plan of one city."""
 
     slug: str
@@ -113,7 +113,7 @@ class Plan:
     runways: tuple[tuple[Km, Km], ...]
     districts: tuple[NamedPlace, ...]
     places: tuple[NamedPlace, ...]
-    zones: tuple[Zone, ...]
+    zones: tuple[PlannedZone, ...]
     boundary: tuple[Km, ...]
     unshareable: tuple[tuple[Km, ...], ...]
     no_share_heading: tuple[tuple[Km, ...], ...]

@@ -1,7 +1,7 @@
 """Port Meridian: a harbour city on a bay, with a river, a trunk road and an airport by the sea."""
 
 from ridedash.geo import LatLng
-from ridedash.sandbox.city.data.plan import Fabric, Plan, River, Road, Site
+from ridedash.sandbox.city.data.plan import CityPlan, Fabric, River, Road, Site
 from ridedash.sandbox.city.data.port_meridian_places import (
     BOUNDARY,
     DISTRICTS,
@@ -320,7 +320,7 @@ _FABRICS = (
     Fabric((0.8, 5), "sea", 10, 132, 247, 34, 1920),
 )
 
-PLAN = Plan(
+PLAN = CityPlan(
     slug="port-meridian",
     name="Port Meridian",
     currency="INR",

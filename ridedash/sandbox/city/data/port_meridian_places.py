@@ -1,6 +1,6 @@
 """Port Meridian's grounds, places, districts and hotspots."""
 
-from ridedash.sandbox.city.data.plan import Km, NamedPlace, Site, Zone
+from ridedash.sandbox.city.data.plan import Km, NamedPlace, PlannedZone, Site
 
 
 def _block(x: float, y: float, half_w: float, half_h: float, lean: float = 0.0) -> tuple[Km, ...]:
@@ -246,7 +246,7 @@ PLACES = (
 )
 
 ZONES = (
-    Zone(
+    PlannedZone(
         "Port Meridian Central Station",
         ((-1.82, -1.2), (-1.24, -1.16), (-1.16, -0.9), (-1.2, -0.66), (-1.86, -0.6)),
         (
@@ -256,7 +256,7 @@ ZONES = (
             ("Taxi Rank East", (-1.2063, -0.9079)),
         ),
     ),
-    Zone(
+    PlannedZone(
         "Meridian Airport",
         ((5.02, -1.08), (5.62, -1.1), (5.72, -0.4), (5.42, -0.28), (5.06, -0.45)),
         (
@@ -266,7 +266,7 @@ ZONES = (
             ("Domestic Pier", (5.5096, -0.4122)),
         ),
     ),
-    Zone(
+    PlannedZone(
         "Harbour Front",
         ((-0.72, -2.36), (-0.05, -2.86), (0.16, -2.28), (0.12, -2.1), (-0.6, -2.12)),
         (

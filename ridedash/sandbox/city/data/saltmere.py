@@ -1,7 +1,7 @@
 """Saltmere: an old salt town whose streets curve around a round lagoon."""
 
 from ridedash.geo import LatLng
-from ridedash.sandbox.city.data.plan import Fabric, Plan, Road
+from ridedash.sandbox.city.data.plan import CityPlan, Fabric, Road
 from ridedash.sandbox.city.data.saltmere_places import (
     BOUNDARY,
     DISTRICTS,
@@ -233,7 +233,7 @@ _FABRICS = (
     Fabric((3.75, 1.3), "weather", -66, 118, 210, 20, 1600),
 )
 
-PLAN = Plan(
+PLAN = CityPlan(
     slug="saltmere",
     name="Saltmere",
     currency="EUR",

@@ -1,6 +1,6 @@
 """Saltmere's grounds, places, districts and hotspots."""
 
-from ridedash.sandbox.city.data.plan import Km, NamedPlace, Site, Zone
+from ridedash.sandbox.city.data.plan import Km, NamedPlace, PlannedZone, Site
 
 
 def _block(x: float, y: float, half_w: float, half_h: float) -> tuple[Km, ...]:
@@ -126,7 +126,7 @@ PLACES = (
 )
 
 ZONES = (
-    Zone(
+    PlannedZone(
         "Saltmere Station",
         ((0.1, 1.58), (0.86, 1.5), (0.9, 1.95), (0.12, 1.98)),
         (
@@ -135,7 +135,7 @@ ZONES = (
             ("Platform Side", (0.40886, 1.911)),
         ),
     ),
-    Zone(
+    PlannedZone(
         "Lagoon Ferry",
         ((-0.12, 0.26), (0.62, 0.26), (0.62, -0.12), (-0.12, -0.12)),
         (

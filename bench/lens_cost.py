@@ -43,7 +43,7 @@ class Watched(LensRecorder):
         self.written_s = 0.0  # by its thread, up to the end of its last round
 
     def exchange(self, exchange: Exchange) -> None:
-        """See Recorder."""
+        """See LensRecorder."""
         before = time.thread_time_ns()
         super().exchange(exchange)
         self.handed.append(time.thread_time_ns() - before)

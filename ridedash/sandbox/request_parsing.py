@@ -1,4 +1,4 @@
-"""Strict parsing of requests: every error becomes a Refusal with a JSON body."""
+"""Strict parsing of requests: every error becomes a RequestRefusal with a JSON body."""
 
 import json
 import math
@@ -31,7 +31,7 @@ class RequestRefusal(Exception):
 
 
 def bad_request(message: str, status: int = 400) -> RequestRefusal:
-    """A Refusal for a malformed request."""
+    """A RequestRefusal for a malformed request."""
     return RequestRefusal(status, {"status": wire.FAILURE, "code": BAD_REQUEST, "message": message})
 
 

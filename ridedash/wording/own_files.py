@@ -43,7 +43,7 @@ def english_of(sentence: Sentence) -> str:
 
 
 def lines_of(content: bytes, code: str) -> dict[str, FileSentence]:
-    """The sentences of a file by their names, fuzzy ones left out. Raises Unreadable.
+    """The sentences of a file by their names, fuzzy ones left out. Raises NotPoFile.
 
     Unknown names are kept, so that the caller can report them.
     """
@@ -59,7 +59,10 @@ def lines_of(content: bytes, code: str) -> dict[str, FileSentence]:
 
 
 def _line(message: Message) -> FileSentence:
-    """A message as a Line; a long text is cut one character above the limit, so it is refused."""
+    """A message as a FileSentence.
+
+    A long text is cut one character above the limit, so that it is refused.
+    """
     english, text = (each if isinstance(each, str) else "" for each in (message.id, message.string))
     sentence = SENTENCES.get(str(message.context))
     ours = "" if sentence is not None and not sentence.text else one_line(english, 300)

@@ -179,7 +179,7 @@ class Promoter:
     def _product(self, claim: PlanClaim) -> Product:
         """The product of the order as it is offered now, with a price if one is needed.
 
-        Raises NotYet.
+        Raises NotOrderable.
         """
         if not self.journal.ready():
             raise NotOrderable(NO_JOURNAL)
@@ -200,7 +200,7 @@ class Promoter:
         return product
 
     def _compare_window(self, claim: PlanClaim) -> None:
-        """Raise NotYet where the window is over by our clock, but not by the service's.
+        """Raise NotOrderable where the window is over by our clock, but not by the service's.
 
         Prices are requested just for the Date header of the answer. Without one our clock decides.
         """
@@ -222,7 +222,7 @@ class Promoter:
 
     def _make_ready(self, claim: PlanClaim, product: Product) -> None:
         """SCHEDULED to READY in one commit, with a new offer, a new frozen body and the
-        duplicate-booking guard. Raises NotYet.
+        duplicate-booking guard. Raises NotOrderable.
         """
         now, priced = self.runtime.clock(), request.offered(product)
         with self.runtime.db.write() as s:
@@ -350,9 +350,9 @@ def reason_code(error: ServiceError) -> str:
 def guard_key(s: Session, order: Order) -> str | None:
     """The key of the duplicate-booking guard, which applies from now on; None when overridden.
 
-    Raises NotYet when the guest has another open ride from that pickup. Cars of the order's own
-    group do not count: the first of them to be due gets the guard, and while it is open the others
-    are ordered without one.
+    Raises NotOrderable when the guest has another open ride from that pickup. Cars of the order's
+    own group do not count: the first of them to be due gets the guard, and while it is open the
+    others are ordered without one.
     """
     if order.guard_override_by is not None:
         return None

@@ -46,7 +46,7 @@ _BEGAN: Final = (
 )
 
 # attention items of kiosk rides
-MANY_RIDES: Final = "kiosk_limit"  # a limit was reached; the detail is a Why
+MANY_RIDES: Final = "kiosk_limit"  # a limit was reached; the detail is a KioskRefusal
 # rides ended before they began; the detail names both rides
 ENDED_RIDES: Final = "kiosk_ended_early"
 WRONG_PINS: Final = "kiosk_pins"

@@ -32,7 +32,8 @@ NEEDS_SUB_CATEGORY: Final = frozenset({"rental", "outstation"})
 def options(category: str, sub_category: str) -> dict[str, Any]:
     """The body of the answer to feedback_options.
 
-    Raises Refusal for an unknown category, and for rental or outstation without sub_category.
+    Raises RequestRefusal for an unknown category, and for rental or outstation without a
+    sub_category.
     """
     if not category:
         raise bad_request("category is required")

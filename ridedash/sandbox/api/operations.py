@@ -81,7 +81,7 @@ def _respond(call: OperationCall, answer: Callable[[OperationCall], Body]) -> Re
 
 
 def refused(refusal: RequestRefusal) -> Response:
-    """The response for a Refusal."""
+    """The response for a RequestRefusal."""
     response = jsonify(refusal.body)
     response.status_code = refusal.status
     response.headers.update(refusal.headers)

@@ -30,7 +30,8 @@ def products(
 ) -> dict[str, Any]:
     """The body of products; `wanted` limits it to one category.
 
-    Raises Refusal for a pickup outside the cities and for a category that isn't offered there.
+    Raises RequestRefusal for a pickup outside the cities, and for a category that isn't offered
+    there.
     """
     city = sandbox.city_at(pickup)
     if city is None:
@@ -50,7 +51,7 @@ def products(
 
 
 def refused(code: str, message: str) -> RequestRefusal:
-    """A Refusal in the form of the products operation."""
+    """A RequestRefusal in the form of the products operation."""
     return RequestRefusal(200, {"status": wire.FAILURE, "message": message, "code": code})
 
 

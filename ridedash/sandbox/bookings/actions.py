@@ -27,7 +27,7 @@ _TOO_LATE: Final = {  # status -> the code of a refused cancel
 
 
 def unknown_booking(**fields: str) -> RequestRefusal:
-    """A Refusal: this user has no booking with that id."""
+    """A RequestRefusal: this user has no booking with that id."""
     message = "There is no such booking"
     return RequestRefusal(
         404, {"status": wire.FAILURE, **fields, "code": wire.NO_BOOKING, "message": message}

@@ -76,7 +76,10 @@ class Accepted:
 
 
 def read(body: Mapping[str, Any]) -> Payload:
-    """Parse the fields of a create request. Raises Refusal (HTTP 400) for the first wrong one."""
+    """Parse the fields of a create request.
+
+    Raises RequestRefusal (HTTP 400) for the first wrong one.
+    """
     mode = request_parsing.text(body, "pickup_mode").lower()
     if mode not in (wire.PICKUP_NOW, wire.PICKUP_LATER):
         raise request_parsing.bad_request("pickup_mode must be now or later")

@@ -18,7 +18,7 @@ from ridedash.views.rides.facts import RideFacts
 
 # after this time a row is made again even if nothing changed
 _ROW_VALID_FOR: Final = timedelta(seconds=FRESH_S)
-# facts about the cab that no row shows; the map takes its position from `Item.cab`
+# facts about the cab that no row shows; the map takes its position from `BoardItem.cab`
 OF_THE_CAB: Final = frozenset({"position", "bearing", "speed", "distance"})
 # columns that polls of the service write and no row shows, and an attribute that SQLAlchemy adds
 AT_EVERY_POLL: Final = frozenset(

@@ -46,7 +46,7 @@ def money(
     With `cents`, a whole amount still has none in a currency whose smallest coin is a whole unit;
     with `decimals` it has them in every currency, as on a bill with parts of a unit. `hundredths`:
     the amount was rounded to hundredths, so no digit beyond them is shown. In another language than
-    English the amount is a `Fact`, which also has the English form.
+    English the amount is a `LocalisedFact`, which also has the English form.
     """
     if amount is None:
         return ""

@@ -113,6 +113,8 @@ ACTIONS: Final = {
     "kiosk.code_made": lazy("Made a desk code for a kiosk"),
     "kiosk.asked": lazy("A guest at a kiosk asked the desk"),
     "kiosk.answered": lazy("Answered a guest at a kiosk"),
+    "kiosk.help_answered": lazy("Answered a call for help from a kiosk"),
+    "kiosk.handed": lazy("Handed a tablet of the desk to a guest"),
     "ticket.reopened": lazy("Opened a ride number again"),
     "kiosk.hint": lazy("Described the way to a pickup point"),
     "kiosk.hint_removed": lazy("Removed the way to a pickup point"),

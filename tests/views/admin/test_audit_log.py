@@ -1,5 +1,6 @@
 """The audit log: filtered by day, person and action, of one property only, and never changed."""
 
+import ast
 import csv
 import io
 import json
@@ -13,7 +14,7 @@ import pytest
 from ridedash.store import audit
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Staff
-from ridedash.views.admin.audit_log import actions
+from ridedash.views.admin.audit_log import ACTIONS, actions
 from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
 
 pytestmark = pytest.mark.database
@@ -274,3 +275,17 @@ def test_every_result_that_is_written_is_shown_in_words(desk: Desk) -> None:
         assert words in text, result
     assert "car swapped" not in text
     assert "booked to sending" not in text
+
+
+def test_every_action_that_is_recorded_by_its_name_has_words() -> None:
+    """An action without words is listed by its key, and the filter does not offer it."""
+    recorded = {
+        node.args[2].value
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "audit.record"
+        and isinstance(node.args[2], ast.Constant)
+    }
+    assert len(recorded) > 20
+    assert recorded - ACTIONS.keys() == set()

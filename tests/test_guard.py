@@ -6,6 +6,7 @@ import graphlib
 import hashlib
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -346,6 +347,22 @@ def test_the_command_of_the_worker_imports_no_pages() -> None:
         if source == "ridedash.cli.commands" and package(target) in ("views", "forms", "wording")
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("of_sandbox", [False, True])
+def test_a_class_has_a_name_of_its_own(of_sandbox: bool) -> None:
+    """Where a name is used, nobody has to look up which of several classes it is.
+
+    The sandbox has the service's side of some values, under their names on the wire.
+    """
+    defined = Counter(
+        node.name
+        for path in MODULES
+        if (package(name_of(path)) == "sandbox") is of_sandbox
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in sorted(defined.items()) if count > 1] == []
 
 
 def test_no_module_imports_names_from_the_package_root() -> None:

@@ -108,7 +108,6 @@ OF_PAGES = [
     Young("import maps", r"type=\"importmap\"", (89, 108, 16.4)),
 ]
 NOTHING_IS_LOST = {
-    "AbortSignal.any": "static/js/shared/ask.js looks for it, and does without",
     ":has()": "frames and distances; what it hides or marks is shown without it, see base.css",
     "color-mix()": "a pulse, and a tint inside of a frame that is there without it",
     "exclusive details": "opening one closes the others: without it they stay open",
@@ -177,7 +176,7 @@ def test_each_exception_is_used_somewhere() -> None:
 
 def test_a_script_selects_nothing_by_has() -> None:
     """`:has()` is an exception in style sheets only: a script's selector with it may throw."""
-    assert [use for use in found(SCRIPTS, OF_SCRIPTS) if use[0] != "AbortSignal.any"] == []
+    assert found(SCRIPTS, OF_SCRIPTS) == []
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ class Estimator:
         except Refused as error:
             raise refused(error.code, error.message or error.text) from error
         except ServiceError as error:
-            log.info("price of a new drop: %s", error)
+            log.info("price of one car: %s", error)
             raise down(error) from error
         return listed.product(category)
 

@@ -48,12 +48,17 @@ export async function bodyOf(answer) {
 }
 
 /**
- * A signal that aborts a request after PATIENCE_MS, or when `signal` aborts; in a browser without
- * AbortSignal.any only the latter, if it is given.
+ * A signal that aborts a request after PATIENCE_MS, or when `signal` aborts, if one is given. Not
+ * every supported browser has AbortSignal.any.
  */
 export function patience(signal) {
-  const limits = [AbortSignal.timeout(PATIENCE_MS), signal].filter(Boolean);
-  return AbortSignal.any ? AbortSignal.any(limits) : limits.at(-1);
+  const first = new AbortController();
+  for (const each of [AbortSignal.timeout(PATIENCE_MS), signal].filter(Boolean)) {
+    const abort = () => first.abort(each.reason);
+    if (each.aborted) abort();
+    each.addEventListener("abort", abort, { signal: first.signal });
+  }
+  return first.signal;
 }
 
 async function answered(address, how) {

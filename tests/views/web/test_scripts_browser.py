@@ -130,6 +130,26 @@ def test_an_answer_that_breaks_off_or_is_another_page_is_none(
     assert (done["ok"], done["status"], done["body"]) == (ok, status, body)
 
 
+PATIENCE = """async () => {
+  const {patience} = await import("/static/js/shared/ask.js");
+  delete AbortSignal.any; // the oldest supported browsers have none
+  const limits = [];
+  AbortSignal.timeout = () => {
+    limits.push(new AbortController());
+    return limits.at(-1).signal;
+  };
+  const form = new AbortController();
+  const late = [patience(), patience(form.signal)], ended = patience(form.signal);
+  for (const each of limits.slice(0, 2)) each.abort("late");
+  form.abort("ended");
+  return [...late, ended, patience(form.signal)].map(({aborted, reason}) => aborted && reason);
+}"""
+
+
+def test_a_request_ends_by_its_time_limit_or_with_its_form_in_every_browser(page: Any) -> None:
+    assert page.evaluate(PATIENCE) == ["late", "late", "ended", "ended"]
+
+
 COPY = """async () => {
   document.body.innerHTML = `<input value="x"><button data-copy="input"
     data-copied="Copied" data-by-hand="By hand"><span>Copy</span></button>`;

@@ -42,7 +42,10 @@ ROOT: Final = Path(__file__).parent.parent
 
 
 def main() -> int:
-    """Run the selected lines. Returns 1 if a line missed its aim or failed."""
+    """Run the selected lines.
+
+    Returns 1 if one missed its aim or was not measured, 2 if no line is selected.
+    """
     for module in MODULES:
         importlib.import_module(f"bench.{module}")
     asked = _arguments()

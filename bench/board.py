@@ -51,7 +51,7 @@ def poll_cpu(run: Run) -> Result:
     protects=PROTECTS,
 )
 def further_desk(run: Run) -> Result:
-    """Polls of several desks within half a second: all are answered from one cached board.
+    """Ten polls at one moment, as of several desks: all are answered from one cached board.
 
     Our figure is the mean CPU time of one poll.
     """

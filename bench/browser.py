@@ -75,7 +75,7 @@ def _played(rows: dict[str, Any], polls: list[int]) -> dict[str, Any]:
 
 
 def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], updates: int) -> float:
-    """Milliseconds of script time for each poll, including the timers that run each second."""
+    """Milliseconds of script time for each poll, including the page's timers."""
     before, began = metrics(), polls[0]
     while polls[0] < began + updates:
         metrics()  # lets the stubbed answers through

@@ -18,7 +18,7 @@ from bench.table import commit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the selected rows."""
+    """Run the selected rows. Returns 1 if one fails, 2 if there is no such row."""
     logging.getLogger().addHandler(logging.NullHandler())  # logs nothing to standard error
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _options(given)

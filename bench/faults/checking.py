@@ -30,7 +30,10 @@ CLEAR_WITHIN_S: Final = 10.0
 
 @dataclass
 class Findings:
-    """The number of violations by invariant; `said` has messages of the first few."""
+    """The number of violations by invariant; `said` has messages of the first few.
+
+    `states` counts the orders in each state.
+    """
 
     lost: int = 0  # I1
     doubled: int = 0  # I2

@@ -53,7 +53,8 @@ class Tally:
 
     found: Findings = field(default_factory=Findings)
     kills: Counter[str] = field(default_factory=Counter)  # of workers
-    exits: list[int] = field(default_factory=list)  # workers that ended by themselves
+    # exit codes of workers that ended by themselves; -1 for one that did not end
+    exits: list[int] = field(default_factory=list)
     orders: int = 0
     # web processes killed during a press, which are not counted as workers
     presses: Counter[str] = field(default_factory=Counter)
@@ -202,7 +203,7 @@ class CrashRun:
             self.overdue.swept(born)  # a worker runs the recovery job before it sends
 
     def _count(self, pid: int, name: str) -> None:
-        """Kill one worker and count it; `exits` lists workers that ended by themselves instead."""
+        """Kill one worker, if it still runs, and count it as killed, or in `exits`."""
         self.nursery.kill(pid)
         code = self.nursery.wait(pid, 10)
         with self._lock:

@@ -178,7 +178,7 @@ class Desk:
     def press(self, way: str, guest: str = "", before: Press | None = None) -> Press | None:
         """Press "Book", or "Book again" for an earlier order.
 
-        Returns None when the database or the duplicate-booking guard refused.
+        Returns None when the database failed or `place` refused, as for a guest with an open order.
         """
         root = before.root if before is not None else 0
         try:

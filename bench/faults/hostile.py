@@ -62,7 +62,8 @@ class Liar(Service):
         )
         if self.target == "create" and request.url.path.endswith("/create"):
             mtx = json.loads(request.content)["merchant_txn_id"]
-            # Half of the answers refer to this order.
+            # In half of the answers, the partner reference of the real body is replaced by this
+            # order's.
             if hostile is not None and self.served % 2:
                 hostile = replace(
                     hostile, content=hostile.content.replace(ECHO, json.dumps(mtx).encode())

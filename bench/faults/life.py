@@ -83,7 +83,7 @@ class Life:
         return EndAt(self.point, self.hit, self.ends_by)
 
     def worker(self, db: Database, clock: FastClock) -> Worker:
-        """The production worker, built as `ridedash worker` does it."""
+        """The production worker with short deadlines, the fail point's hook and the mutant."""
         _http.speed = self.hurry
         address = f"http://127.0.0.1:{self.port}"
         vault = TokenVault(KEYS)

@@ -37,7 +37,8 @@ OUTCOMES: Final = {"done", "refused", "unconfirmed", "not_sent"}
 class Reader:
     """Parses answers one by one.
 
-    Each method raises AssertionError, or the exception that the program should not have raised.
+    Each method takes one answer. It raises AssertionError for a wrong result, and lets through an
+    exception that the program should not have raised.
     """
 
     def __init__(self, desk: Shop, rng: random.Random, told: dict[str, Hostile | None]) -> None:

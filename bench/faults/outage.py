@@ -177,12 +177,12 @@ def _follow(place: Town) -> None:
 
 
 def peak(starts: Sequence[float]) -> int:
-    """The largest number of times in any second."""
+    """The largest number of these moments in any second."""
     return most_within(starts, 1.0)
 
 
 def most_within(moments: Sequence[float], seconds: float) -> int:
-    """The largest number of times in any span of that many seconds, excluding its end."""
+    """The largest number of these moments in any span of that many seconds, excluding its end."""
     ordered, first, most = sorted(moments), 0, 0
     for last, moment in enumerate(ordered):
         while moment - ordered[first] >= seconds - 1e-6:

@@ -138,7 +138,7 @@ def fare_expired(case: Case) -> Verdict:
 
 
 class _SandboxDesk:
-    """A property whose service is the sandbox, with a clock that can be ahead."""
+    """A property whose service is the sandbox; `ahead` advances the sandbox's clock."""
 
     def __init__(self, folder: Path) -> None:
         self.ahead = timedelta()

@@ -1,16 +1,16 @@
 /**
- * The kiosk's requests. Each has a time limit of seconds, except the report of a visit's end. The
- * requests of a visit are aborted when it ends.
+ * The kiosk's requests. Each has a time limit and is aborted when its visit ends, except the report
+ * of that end.
  */
 
 const WITHIN_MS = 8_000;
 const HOME = "/kiosk";
 const DOCUMENT = /data-kiosk>(.*?)<\/script>/s;
 
-/** Our server did not answer. */
+/** There was no usable answer: none in time, a status of 500 or above, or an unexpected format. */
 export class Lost extends Error {}
 
-/** Our server answered with an error status. */
+/** The answer had an error status below 500. */
 export class Refused extends Error {
   constructor(status) {
     super(`status ${status}`);
@@ -21,7 +21,7 @@ export class Refused extends Error {
 export class Server {
   /**
    * `kiosk` is the id of this document's kiosk, a field of every form and query. `heard` is called
-   * with the JSON of each answer.
+   * with the JSON of each answer to post() and get().
    */
   constructor(csrf, kiosk, heard = () => {}) {
     this.csrf = csrf;
@@ -30,13 +30,13 @@ export class Server {
     this.ending = new AbortController();
   }
 
-  /** Abort all requests, because their visit is over. */
+  /** Abort all requests but those of tell(), because their visit is over. */
   drop() {
     this.ending.abort();
     this.ending = new AbortController();
   }
 
-  /** Post a form; resolves to the answer's JSON. Throws Lost or Refused. */
+  /** Post a form; resolves to the answer's JSON, {} for status 204. Throws Lost or Refused. */
   post(path, fields, within = WITHIN_MS) {
     return this.#ask(path, { method: "POST", body: this.#form(fields) }, within);
   }
@@ -48,7 +48,7 @@ export class Server {
 
   /**
    * The data that this device's document would contain now; null if the device has to be paired.
-   * Throws Refused, or Lost, which also stands for an answer from elsewhere, such as a proxy.
+   * Throws Refused, or Lost; Lost also for a page without the data, such as a proxy's.
    */
   async document(within) {
     const answer = await this.#fetch(HOME, { headers: { Accept: "text/html" } }, within);

@@ -22,7 +22,7 @@ export function stillThere(k, seconds, of) {
   return node;
 }
 
-/** Change only the seconds, so that nothing moves under a finger. */
+/** Update "Still there?" without drawing it anew, so that nothing moves under a finger. */
 export function countDown(root, seconds, of) {
   const ring = root.querySelector(".k-there-ring");
   if (!ring) return;

@@ -4,7 +4,7 @@
  * it.
  */
 
-const EVENT = "ridedash:spoken"; // for tests: headless browsers have no voice
+const EVENT = "ridedash:spoken"; // dispatched with each text that is spoken
 
 const MARKS = /[\u200e\u200f\u2066-\u2069]/g; // marks of direction, which have no sound
 
@@ -52,7 +52,7 @@ export class Speech {
   }
 }
 
-/** The text to read for a node: its label, else its text in one line without the English below. */
+/** The text to read for a node: its label, else its text in one line, without translations. */
 export function wordsOf(node) {
   const label = node.getAttribute("aria-label");
   if (label !== null) return label;

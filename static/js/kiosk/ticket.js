@@ -15,7 +15,7 @@ import {
 } from "./el.js";
 
 const LAST_S = 20;
-const LEAST_MAP_MM = 40; // a smaller map shows no one where to stand
+const LEAST_MAP_MM = 40; // a map less high than this does not show where to stand
 
 /** Screen G: everything that is needed to find the car. It clears itself after a while. */
 export function booked(k) {
@@ -58,8 +58,9 @@ export function booked(k) {
 }
 
 /**
- * The sentences that describe the car for a person who looks for it: the plate, letter by letter,
- * and the model. None if the guest has already heard this plate (`known`).
+ * The sentences that describe the car for a person who looks for it: the plate that is no longer
+ * right, if any, the plate, both letter by letter, and the model. An empty list while no plate is
+ * known, and for the plate `known`, which the guest has already heard.
  */
 export function spokenPlate(k, known = "") {
   const { plate, old_plate: before, car } = k.visit.view ?? {};
@@ -95,12 +96,12 @@ function follow(k, { qr, short }) {
   );
 }
 
-/** The present headline of the ride that was just booked. */
+/** The present headline of the ride that was just booked; before its first update: "finding". */
 function headline(k) {
   return k.visit.view?.headline || k.t("finding");
 }
 
-/** The line that says, in a demo, that the clock is held and the car stands still. */
+/** In a demo whose clock is stopped: a line that says so, and that the car stands still. */
 function heldLine(k) {
   const { held } = k.visit.view ?? {};
   if (!held) return null;

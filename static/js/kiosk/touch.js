@@ -1,21 +1,21 @@
 /**
  * Turns touches into presses: a control is pressed on release, if the touch began on it. A second
- * finger, or a touch on another control within 400 ms, is ignored as a palm or luggage. Only
- * letters, fields and the Next of the guest's details may follow each other faster, because guests
- * type fast.
+ * finger is ignored, and so is a touch on another control within 400 ms of a press, as a palm or
+ * luggage. Only letters, fields and the Next of the guest's details may follow each other faster,
+ * because guests type fast.
  */
 
 import { press } from "./el.js";
 
 const PALM_MS = 400;
-// events of the browser that are suppressed: menus, text selection, drag and drop (dropping a file
-// would replace the page)
+// events whose effects in the browser are suppressed: menus, zooming, text selection, copy and
+// paste, drag and drop (dropping a file would replace the page)
 const OF_BROWSER =
   "contextmenu dblclick selectstart gesturestart dragstart dragover drop copy cut paste".split(" ");
 
 export class Touches {
   constructor(root, { touched }) {
-    // called for each touch anywhere, because it shows that the guest is there
+    // called for each touch and click anywhere, because they show that the guest is there
     this.touched = touched;
     this.begun = null; // the finger that is down: {node, id, screen}
     this.last = { control: null, at: -Infinity };
@@ -39,7 +39,7 @@ export class Touches {
   #down(event) {
     const node = controlAt(event); // determined first, because touched() may remove a sheet
     this.touched();
-    // if the same finger begins again, its release was not reported
+    // if the same finger begins again, or a primary one, an earlier release was not reported
     const busy = this.begun && this.begun.id !== event.pointerId && !event.isPrimary;
     if (busy || event.button > 0) return;
     this.begun = { node, id: event.pointerId, screen: screenNow() };
@@ -80,9 +80,9 @@ function screenNow() {
 }
 
 /**
- * Whether the control under a finger is the control on which the touch began. If the screen was
- * drawn anew meanwhile, that is its new control of the same name and the same words; a control
- * whose price has changed is another one.
+ * Whether the control under a finger (`now`) is the one on which the touch began (`node`, on
+ * `screen`). After the screen was drawn anew, a control of the same name and the same words counts
+ * as the same, but not one whose price has changed.
  */
 function isAgain(now, node, screen) {
   if (!now || node.isConnected) return now === node;
@@ -95,7 +95,7 @@ function isOfTyping(node) {
   return Boolean(node?.closest(".k-keyboard, .k-entry"));
 }
 
-/** Whether a control is the Next that orders with the desk's code, or tries a ride's PIN. */
+/** Whether a control is a Next other than that of the guest's details: it sends a code or a PIN. */
 function isAsking(node) {
   return node.dataset.press === "next" && screenNow() !== "who";
 }

@@ -4,7 +4,10 @@
  */
 
 const USUAL_S = 60;
-/** Seconds without a touch after which a screen asks "Still there?"; 0: never. */
+/**
+ * Seconds without a touch after which a screen asks "Still there?", or the ticket ("booked") counts
+ * down to the end of the visit; 0: never.
+ */
 const WAITS = {
   start: 0,
   where: 60,
@@ -27,17 +30,14 @@ const WAITS = {
 const ORDER = Object.keys(WAITS);
 /** Screens without a way back: the start, and those after Book, as an order may be under way. */
 const NO_WAY_BACK = new Set(["start", "sending", "asking", "booked", "unknown", "sorry"]);
-/**
- * Screens with an order that may be under way: they end by themselves, and a lost network does not
- * replace them.
- */
+/** Screens with an order that may be under way: a lost network does not replace them. */
 const HOLDS = new Set(["sending", "asking", "booked", "unknown"]);
 const FORGET_OFFERS_MS = 110_000; // the server accepts an offer for two minutes
 
 export class Visit {
   constructor(language, now) {
     this.id = random();
-    this.formToken = random(); // makes one order, however often Book is pressed
+    this.formToken = random(); // places one order, however often the form is sent
     this.language = language;
     this.aids = new Set();
     this.began = now;
@@ -77,9 +77,9 @@ export class Visit {
   }
 
   /**
-   * Store the result of a search, null for no answer. Returns whether the search worked; a search
-   * that failed does not mean that the place does not exist, so `why` is shown unless the answer
-   * has words.
+   * Store the result of a search, null for no answer. Returns whether the search worked. A search
+   * that failed does not mean that the place does not exist: the screen shows the headline of the
+   * answer, or `why` if it has none.
    */
   find(found, why) {
     const failed = !found || ["limited", "trouble"].includes(found.state);
@@ -117,8 +117,8 @@ export class Visit {
   }
 
   /**
-   * Whether the guest has a booking here, waits for one, or reads why a press of Book made none. A
-   * lost network does not replace these screens.
+   * Whether the guest has a booking here, waits for one, or reads why pressing Book failed. A lost
+   * network does not replace these screens.
    */
   get holds() {
     return HOLDS.has(this.screen) || (this.screen === "sorry" && this.pressed);
@@ -138,7 +138,10 @@ export class Visit {
     this.drop = drop;
   }
 
-  /** Prepare another attempt with a new order, after one that is known to have failed. */
+  /**
+   * Prepare another order, after one that is known to have failed. `trail` is the list of screens
+   * to which Back leads, the last one first.
+   */
   anew(trail) {
     this.formToken = random();
     this.pressed = false;
@@ -154,8 +157,9 @@ export class Visit {
   }
 
   /**
-   * Find the chosen car among new offers by its name, which is the same in every language. Returns
-   * "gone", "same" if its price is the same, else {old, new}.
+   * Find the chosen car among new offers by its name, which is the same in every language, and
+   * choose its new offer. Returns "gone" if there is none, "same" if its price is the same or no
+   * car was chosen, else the prices {old, new}.
    */
   renew({ state, cars }) {
     const { car, seats, price } = this;

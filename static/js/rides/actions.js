@@ -40,7 +40,7 @@ export class ActionPanels {
       this.shown = theirs;
       this.off = false;
     } catch {
-      this.#switchOff(now); // no answer: hide the actions that are not allowed any more
+      this.#switchOff(now); // without new panels, hide those of actions that are not allowed now
     } finally {
       this.asking = false;
     }

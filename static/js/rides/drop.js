@@ -8,7 +8,7 @@ import { Combobox } from "../shared/combobox.js";
 import { setText } from "../shared/slots.js";
 
 export class DropForm {
-  /** `current()` returns the drop to go back to. */
+  /** `current()` returns the ride's present drop {lat, lng, name}; nothing if it has none. */
   constructor(form, current) {
     form.dataset.ready = "1";
     this.form = form;
@@ -107,7 +107,7 @@ export class DropForm {
     if (mine === this.asked) this.#show({ words: this.form.dataset.noPrice, ...body });
   }
 
-  /** Show the price in a sentence above the button, or that the service would refuse the drop. */
+  /** Show a sentence above the button; `wrong`: whether it says that this drop can't be chosen. */
   #show({ words, wrong = false }) {
     this.asked?.abort();
     this.asked = null;

@@ -41,8 +41,8 @@ export function rideKeys(current) {
 }
 
 /**
- * Open a panel of a ride and focus its safe answer, or its first field; false if there is no such
- * panel.
+ * Open a panel of a ride and focus its first field or button, but in a panel of a grave action the
+ * button that closes it. Returns false if the panel is missing, hidden or has no fields.
  */
 export function openPanel(root, name) {
   const panel = root.querySelector(`[data-action="${name}"]`);

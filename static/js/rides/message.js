@@ -3,7 +3,7 @@
  * words in the field; following a link, or copying the words, is recorded as prepared.
  */
 
-const LEFT = /[!'()*]/g; // characters that encodeURIComponent does not encode
+const LEFT = /[!'()*]/g; // reserved characters that encodeURIComponent does not encode
 
 function encoded(text, way) {
   const lines = way === "mail" ? text.replace(/\r?\n/g, "\r\n") : text;
@@ -26,7 +26,7 @@ export function showMessage(box, message) {
 }
 
 /**
- * Let the links follow what is typed, and record their use. `csrf()` returns the form's token;
+ * Update the links with what is typed, and record their use. `csrf()` returns the form's token;
  * `said(words)` shows that the message was prepared.
  */
 export function watchMessage(box, { csrf, said }) {

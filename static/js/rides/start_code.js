@@ -8,7 +8,7 @@ import { setText } from "../shared/slots.js";
 
 const MASK = "••••";
 let hiding = null;
-// the press whose code has not come yet; a change of status sets null, and its code is ignored
+// the press whose code has not come yet; hideCode() sets null, and its code is then ignored
 let pending = null;
 
 export function watchCode(root) {
@@ -21,7 +21,7 @@ export function watchCode(root) {
   });
 }
 
-/** Mask the code: its time is over, or the ride has a new status. */
+/** Mask the code, and ignore one that has not come yet. */
 export function hideCode(root) {
   clearTimeout(hiding);
   hiding = pending = null;
@@ -52,7 +52,7 @@ async function reveal(root, form) {
     });
     if (!answer.ok) throw new Error(String(answer.status));
     const { code, seconds } = await answer.json();
-    if (mine !== pending) return; // the user has left the ride, or it has a new status
+    if (mine !== pending) return; // hideCode() was called meanwhile
     pending = null;
     show(root, code, form.querySelector("[data-code-button]").dataset.hide);
     hiding = setTimeout(() => hideCode(root), seconds * 1000);

@@ -4,7 +4,7 @@
  */
 
 export class ToGuest {
-  /** `left()` is called when the screen is turned back. */
+  /** `left()` is called when the dialog closes. */
   constructor(root, left) {
     this.dialog = root.querySelector("[data-to-guest]");
     for (const button of root.querySelectorAll("[data-show-guest]"))
@@ -23,7 +23,7 @@ export class ToGuest {
     if (this.dialog.open) this.dialog.close();
   }
 
-  /** Leave the full screen, because the ride is removed from the page. */
+  /** Close the dialog and stop listening, because the ride is removed from the page. */
   end() {
     document.removeEventListener("fullscreenchange", this.follow);
     this.close();

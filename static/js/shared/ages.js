@@ -1,6 +1,6 @@
 /**
- * Ages and running timers as text, from patterns that the page supplies. Uses neither DOM nor
- * clock.
+ * Ages and running timers as text, from patterns that the page supplies. No function reads a clock,
+ * and only patternsOf() reads the page.
  */
 
 const JUST_NOW_S = 5;

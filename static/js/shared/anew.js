@@ -1,7 +1,7 @@
 /**
  * Reloads a page that the browser restores from memory (Back, Forward): it may belong to an ended
- * sign-in, and browsers restore only parts of a form. Over https, browsers don't keep pages with
- * `no-store`; over plain http some do.
+ * sign-in, and browsers restore only parts of a form. Some browsers restore even pages that were
+ * sent with `no-store`.
  */
 
 addEventListener("pageshow", (event) => {

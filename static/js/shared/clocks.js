@@ -1,6 +1,6 @@
 /**
  * Measures elapsed time. A device's wall clock may be set back, and its monotonic clock may stand
- * still during sleep: the larger difference of the two is right.
+ * still during sleep: so the larger difference of the two is taken.
  */
 
 /** The present times of both clocks, for `passed`. */

@@ -4,12 +4,12 @@
  * rests where the list opens marks nothing. Knows nothing of rides.
  *
  * `find(words)` resolves to {places, message, credit}; `chosen(place, byKey)` receives the choice;
- * `typed(value)` runs on input; `announce(count)` announces the number of results.
+ * `typed(value)` runs on input; `announce(count)` is called when a list with results is shown.
  * `best(places)` is the index that is marked first, and that Enter takes (-1: none; then `none()`
  * may use the words, and returns whether it did). `waits(words)`: whether Enter waits for an
  * answer. `settled()`: whether the field holds a choice, which Enter leaves as it is.
- * `quick(words)` is a place that these words stand for by themselves: it is taken after a pause, or
- * at once by Enter or Tab. `eager` opens the list when an empty field gets the focus.
+ * `quick(words)` is a place that these words stand for by themselves, or nothing: it is taken after
+ * a pause, or at once by Enter or Tab. `eager` opens the list when an empty field gets the focus.
  */
 
 const DEBOUNCE_MS = 180;
@@ -83,7 +83,7 @@ export class Combobox {
   }
 
   /**
-   * Whether the shown list belongs to the words in the field; nothing is chosen from an older list.
+   * Whether the shown list belongs to the words in the field; keys choose nothing from another.
    */
   get #fresh() {
     return this.words === this.input.value.trim();

@@ -1,8 +1,7 @@
 /**
- * Buttons that copy. `data-copy` is the selector of the field or text, `data-copied` and
- * `data-by-hand` are texts that the button then shows for a moment. Safari copies only while it
- * handles a press, not after a request: a link that an answer brings is therefore shown with such a
- * button.
+ * Buttons that copy. `data-copy` is the selector of the field or text. For a moment the button then
+ * shows `data-copied`, or `data-by-hand` if copying failed. Safari copies only while it handles a
+ * press, not after a request: a link that an answer brings is therefore shown with such a button.
  */
 
 const SAID_MS = 4_000;

@@ -1,6 +1,6 @@
 /**
  * The motion of a cab between two known positions: linear over the time that the caller gives, and
- * never beyond the last known position. No DOM.
+ * never beyond the last known position. The caller draws.
  */
 
 /** The position at `share` (0 to 1) between two {lat, lng}. */

@@ -172,7 +172,7 @@ export class RideMap {
     this.#shape("line", drawn || null);
   }
 
-  /** Draw a dashed line through points while no path is known; an empty list removes it. */
+  /** Draw a dotted line through the places of a trip; an empty list removes it. */
   hint(points) {
     this.#shape(
       "hint",
@@ -238,7 +238,7 @@ export class RideMap {
     return this.map.getZoom();
   }
 
-  /** Whether a position is inside the view. */
+  /** Whether a position is inside the view, and not next to its edge. */
   shows(lat, lng) {
     return this.map.getBounds().pad(-0.05).contains([lat, lng]);
   }

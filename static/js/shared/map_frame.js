@@ -24,7 +24,7 @@ export async function openMap(frame) {
   }
 }
 
-/** Show a message in place of a map that could not be loaded, or whose modules could not. */
+/** Log why there is no map, and show the text of `data-failed` in its place, if there is one. */
 export function noMap(frame, problem) {
   console.warn("There is no map:", problem);
   if (!frame?.dataset.failed || frame.querySelector(".map-none")) return;

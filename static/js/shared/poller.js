@@ -18,7 +18,8 @@ export class Poller {
   /**
    * `url` is an address, or a function that returns one for each request. `got(body | null,
    * answer)` is called for 200 (body) and 304 (null); it returns the next wait in ms, or null to
-   * stop. `failed(status)` is called with a status, or 0 when there was no answer.
+   * stop. `failed(status)` is called for any other status, and with 0 when there was no answer or
+   * `got` threw an error; it returns "stop" to stop.
    */
   constructor(url, { got, failed = () => {}, waitMs = DEFAULT_MS, hiddenMs = null }) {
     this.url = url;
@@ -126,7 +127,8 @@ function spoken(url) {
 }
 
 /**
- * The server's clock minus this one, in ms, from an answer's X-Server-Now; `last` when it has none.
+ * The server's clock minus this device's, in ms, from the X-Server-Now of an answer; `last` for an
+ * answer without it.
  */
 export function clockOffset(answer, last = 0) {
   const theirs = Date.parse(answer.headers.get("X-Server-Now") ?? "");

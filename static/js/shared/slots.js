@@ -1,4 +1,4 @@
-/** Writes the texts of a snapshot into the page: text only, never markup, and only what changed. */
+/** Writes the facts of a snapshot into the page, as text, never as markup. */
 
 const FOLDED = "details:not([open]) > :not(summary)";
 const PULSE_MS = 1_200;
@@ -184,7 +184,7 @@ function iconNode(href) {
 
 /**
  * Whether an element is displayed; false for null. Safari before 17.4 lacks checkVisibility(), so
- * this looks for rectangles. In Chromium an element in a closed details element has some, too.
+ * this looks for rectangles. In Chromium an element in a closed details element has them, too.
  */
 export function isShown(node) {
   return Boolean(node?.getClientRects().length) && !node.closest(FOLDED);

@@ -112,7 +112,7 @@ class Settings:
 
     @property
     def rehearsal(self) -> bool:
-        """Whether live mode uses a sandbox: its partner key is one that only sandboxes accept."""
+        """Whether live mode uses a sandbox: only sandboxes accept keys that begin so."""
         return not self.demo and self.service_app_token.startswith(SANDBOX_KEY)
 
     @property
@@ -280,7 +280,7 @@ def _service(given: "_Given", mode: str) -> dict[str, Any]:
 
 
 class _Given:
-    """The environment; every refusal names the setting."""
+    """The environment. Each method raises BadSettingError, which names the setting."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ

@@ -111,7 +111,7 @@ def _db(services: Services, options: argparse.Namespace) -> None:
 
 
 def _revision(db: Database) -> str:
-    """The revision of the database; "" without tables."""
+    """The revision of the database's tables; "" if it has no tables of ridedash."""
     from alembic.migration import MigrationContext  # imported here: a worker does not need it
 
     with db.engine.connect() as connection:
@@ -167,7 +167,10 @@ def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> Pro
 
 
 def _country(typed: str | None) -> str | None:
-    """A country's two letters in capitals. Raises CommandError for a code that no country has."""
+    """A country's two letters in capitals; None if none were typed.
+
+    Raises CommandError for letters that no country has.
+    """
     from ridedash.phones import COUNTRIES  # imported here: a worker does not need it
 
     if typed is None:

@@ -10,7 +10,7 @@ from ridedash.cli.errors import CommandError
 from ridedash.store.database.database import DatabaseBusy, WrongTables
 from ridedash.text import one_line
 
-LONGEST: Final = 300  # characters of a driver's message that are shown
+LONGEST: Final = 300  # characters of the database library's message that are shown
 ANYTHING: Final = "Look at RIDEDASH_DATABASE_URL."
 WRITABLE: Final = (
     "The user who runs ridedash must be able to write the file and its folder: look at "

@@ -22,7 +22,7 @@ def seed(services: Services) -> None:
     """Create the demo's property, staff, linked accounts and kiosks, once for each database."""
     with services.db.write() as session:
         known = properties.find_staff(session, SIGN_IN_NAME)
-        if known is not None:  # a demo of an earlier release has neither the mark nor kiosks
+        if known is not None:  # add what an earlier release did not write: the mark, the kiosks
             _mark_earlier(session, known, services.clock())
             demo_kiosks.seed(session, known.property_id, services.clock())
     _refuse_others(services)

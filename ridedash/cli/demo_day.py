@@ -87,7 +87,7 @@ class Day:
 
     @contextlib.contextmanager
     def _worded(self) -> Iterator[None]:
-        """An app context: without one prices can't be put into words."""
+        """An app context: wording prices and `polls` both need one."""
         with self.app.app_context():
             yield
 
@@ -133,9 +133,10 @@ class Day:
 
 
 def wanted(app: Flask, days: int = plan.DAYS) -> Day | None:
-    """The rides that this start has to make: today's and those of `days` days before; or None.
+    """The rides that this start has to make: today's and those of `days` days before.
 
-    If there are any, empties the sandbox and sets its clock to before the first ride.
+    None if the database is not marked as wanting them, or the service is not our sandbox. Otherwise
+    empties the sandbox and sets its clock to before the first ride.
     """
     services: Services = app.extensions["ridedash"]
     settings = services.settings
@@ -181,7 +182,7 @@ def led(services: Services, clock: LedClock) -> Iterator[Player]:
 
 @contextlib.contextmanager
 def _served(app: Flask) -> Iterator[int]:
-    """Serve an app to this machine, from a thread. Returns its port."""
+    """Serve an app to this machine, from a thread. Yields its port."""
     listening = listen("127.0.0.1", 0, "RIDEDASH_SANDBOX_PORT")
     server = make_server(app, listening, THREADS)
     thread = threading.Thread(target=server.run, name="led sandbox", daemon=True)

@@ -16,7 +16,7 @@ from ridedash.store.properties import favourites_of, set_favourite
 from ridedash.wording.languages import LANGUAGES
 
 STATION: Final = "Port Meridian Central Station"
-# the places that guests ask for most; the kiosk's keys number them from 1
+# favourite drops, in the order in which a kiosk's first screen offers them
 DROPS: Final = (
     *("Meridian Airport", STATION, "Ferry Terminal"),
     *("Meridian General Hospital", "Conference Centre", "Cathedral of the Two Tides"),
@@ -40,7 +40,10 @@ WAYS: Final[dict[str, tuple[dict[str, str], int, bool]]] = {
 
 
 def seed(s: Session, property_id: int, now: datetime) -> None:
-    """Add both kiosks, the walks at the station, and favourite drops, once for each property."""
+    """Add both kiosks, the walks at the station, and favourite drops.
+
+    Adds nothing to a property that has or had a kiosk or a door display.
+    """
     if devices_of(s, property_id, ended=True):
         return
     city = cities()[0]

@@ -22,10 +22,10 @@ from ridedash.text import one_line
 from ridedash.views.rides.print_assets import still_map
 
 CLOCK_SLACK_S: Final = 30.0
-# the point for which prices are requested while no property has a usual pickup
+# where products and a map tile are requested while no property has a usual pickup
 NOWHERE: Final = LatLng(0.0, 0.0)
 LONGEST: Final = 2000  # characters of a finding; the rest is cut off
-ZOOM: Final = 15  # the first view of the board's map
+ZOOM: Final = 15  # the zoom level of the requested map tile
 # refusals that are due to the pickup, not to the key
 OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}
 KEY_REFUSED: Final = (401, 403)
@@ -126,7 +126,7 @@ def _guarded(name: str, check: Callable[[], str], advice: str) -> Finding:
 
 
 def _because(error: BaseException) -> str:
-    """Why a connection failed, with advice about certificates; "" when the reason is unknown."""
+    """Why a connection failed; "" when that is unknown. An untrusted certificate adds CA_ADVICE."""
     while not isinstance(error, NoAnswer) and error.__cause__ is not None:
         error = error.__cause__
     cause = error.cause if isinstance(error, NoAnswer) else ""
@@ -165,7 +165,10 @@ def _service(context: CheckContext) -> str:
 
 
 def _refuses_key(error: BadStatus | Refused) -> bool:
-    """Whether the partner key is refused. No user's token was sent, so a 401 is about the key."""
+    """Whether RIDEDASH_SERVICE_APP_TOKEN is refused.
+
+    No user's token was sent, so HTTP 401 and 403 are about this key.
+    """
     status = error.http_status if isinstance(error, Refused) else error.status
     return wire.refuses_key(error.code) or status in KEY_REFUSED
 

@@ -45,7 +45,10 @@ class StoredFacts(NamedTuple):
 
 
 def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
-    """Check the database, its tables and its worker; also returns what other checks need."""
+    """Check the database, its tables and its worker.
+
+    Also returns what other checks need; None if the tables can't be read or are not current.
+    """
     url = services.db.engine.url
     shown = _hidden(url, url.render_as_string(hide_password=True))
     if services.db.dialect == "sqlite" and not Path(url.database or "").exists():
@@ -93,7 +96,7 @@ def _connections(services: Services, shown: str) -> Finding:
 
 
 def _hidden(url: URL, text: str) -> str:
-    """The text without the password of the URL, in any spelling that a driver uses."""
+    """The text without the passwords of the URL, plain or percent-encoded."""
     more = url.query.get("password", ())
     for word in filter(None, (url.password, *((more,) if isinstance(more, str) else more))):
         text = text.replace(quote(word, safe=""), "***").replace(word, "***")

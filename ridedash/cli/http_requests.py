@@ -1,9 +1,9 @@
-"""The requests that the HTTP server of `ridedash up` accepts: only those that have one meaning.
+"""Which requests the HTTP servers of http_server.py accept: only those that have one meaning.
 
 A proxy and a server that disagree about where a request ends make one person's bytes the beginning
-of another person's request. Waitress reads some requests differently from other servers, and needs
-seconds to read some others, while no one else is served. Requests of both kinds are refused here,
-before waitress reads them; a refusal ends the connection (docs/security.md 2, ASVS 4.2).
+of another person's request. Waitress reads some requests differently from other servers: they are
+refused here, which ends the connection. It also needs seconds to read headers with many blanks,
+while no one else is served: the blanks are removed before (docs/security.md 2, ASVS 4.2).
 """
 
 import re
@@ -19,11 +19,11 @@ IDLE_S: Final = 20  # after this time a connection without a request is closed
 REQUEST_S: Final = 60  # after this time an incomplete request is given up
 # a path on this server, or a whole URL as clients of a proxy send it
 START: Final = re.compile(rb"[A-Z]{1,20} (?:/|https?://)[!-~]* HTTP/1\.[01]")
-# The name of a header and the blanks after it: waitress needs quadratic time for them.
+# The name of a header and the blanks before its value: waitress needs quadratic time for them.
 PADDED: Final = re.compile(rb"(\r\n[^:\r\n]+:)[ \t]+")
 CODED: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:", re.IGNORECASE)
 FOLDED: Final = re.compile(rb"\r\n[ \t]")
-# the placeholder by which waitress replaces a request that it refuses
+# what is parsed in place of a request that is refused; waitress itself uses the same placeholder
 REFUSED: Final = b"GET / HTTP/1.0\r\n"
 # headers of an answer that waitress makes itself, without the application
 HEADERS: Final = (
@@ -36,7 +36,7 @@ HEADERS: Final = (
 
 
 class LengthRequired(BadRequest):  # type: ignore[misc] # waitress ships no types
-    """Refuses a chunked body: no form of ours and no browser sends one."""
+    """Refuses a request with Transfer-Encoding: no form of ours and no browser sends one."""
 
     code = 411
     reason = "Length Required"

@@ -1,4 +1,4 @@
-"""The HTTP server of `ridedash up` and of the sandbox: its listening socket, limits and stop."""
+"""The HTTP server of the dashboard, the sandbox and a worker's port: socket, limits and stop."""
 
 import contextlib
 import resource

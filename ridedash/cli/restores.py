@@ -19,9 +19,10 @@ OLDEST = datetime(2020, 1, 1, tzinfo=UTC)  # no database of ridedash is older
 
 
 def accept_restore(services: Services, options: argparse.Namespace) -> None:
-    """Compare the database with this machine's journals, then release all planned rides.
+    """Compare the database with this machine's journals, then release all rides that are held.
 
-    Refused while another machine that had a worker is silent: only that machine has its journals.
+    Without --anyway, refused while another machine that had a worker is silent, since only that
+    machine has its journals, and if this machine's journals name no order although some were sent.
     """
     journal = _journal(services)
     after_restore.compare(services.db, services.clock, journal)
@@ -108,7 +109,10 @@ def _journal(services: Services) -> SentJournal:
 
 
 def _parse_instant(text: str, now: datetime) -> datetime:
-    """The instant of the backup. Without an offset it is in this machine's time zone."""
+    """The instant of the backup. A text without an offset is read in this machine's time zone.
+
+    Raises CommandError for a text that is no time, and for one before OLDEST or in the future.
+    """
     try:
         backup_at = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):

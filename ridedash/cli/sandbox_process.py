@@ -26,8 +26,9 @@ THREADS: Final = 8
 def sandbox_settings(settings: config.Settings) -> SandboxSettings:
     """The settings of this instance's sandbox.
 
-    Raises CommandError in live mode, and for a partner key that doesn't begin with SANDBOX_KEY: by
-    that beginning a desk in live mode would know that it is a rehearsal.
+    Raises CommandError in live mode. If the dashboard uses this sandbox, also raises it when
+    RIDEDASH_SERVICE_APP_TOKEN doesn't begin with SANDBOX_KEY: a desk in live mode that is connected
+    to this sandbox knows by that beginning that it is a rehearsal.
     """
     if not settings.demo:
         raise CommandError(
@@ -67,7 +68,7 @@ def require_store(settings: SandboxSettings) -> None:
 
 @contextlib.contextmanager
 def alone(instance: Path) -> Iterator[None]:
-    """Keep every other sandbox off this instance folder until this process ends.
+    """Keep every other sandbox off this instance folder until the block ends.
 
     Raises CommandError while there is one: two sandboxes would move the same rides, each with its
     own clock and faults.

@@ -37,7 +37,9 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
 
     `with_stage` opens the stage of a demo. Raises CommandError where there is none.
     """
-    if with_stage:  # a story begins with a Reset, which would delete the rides of the day
+    # A story on the stage begins with a Reset, which would delete the rides of the day: without a
+    # RIDEDASH_DEMO in the environment none are made.
+    if with_stage:
         environ = {"RIDEDASH_DEMO": "empty"} | dict(environ)
     given = config.load(environ)
     if with_stage:
@@ -79,7 +81,7 @@ def _first(app: Flask) -> "Day | None":
 def _start_sandbox(
     known: dict[str, str], given: config.Settings, stack: contextlib.ExitStack, *, warmed: bool
 ) -> dict[str, str]:
-    """Start the sandbox as a child process. Returns the settings shared with the dashboard."""
+    """Start the sandbox as a child process. Returns its port as a setting for the dashboard."""
     chosen = sandbox_settings(given)
     require_store(chosen)
     listening = listen_patiently("127.0.0.1", given.sandbox_port, "RIDEDASH_SANDBOX_PORT")
@@ -125,7 +127,7 @@ def _work(worker: Worker, stop: threading.Event, ended: threading.Event, day: "D
 
 
 def with_tiles(app: Flask, *, warmed: bool) -> "WSGIApplication":
-    """The dashboard with the sandbox's tiles under /tiles on its own port.
+    """A WSGI app: the sandbox's map tiles below /tiles/, and the dashboard for all other paths.
 
     `warmed`: the data from which tiles are drawn is loaded at once, so that the first map is fast.
     """

@@ -27,7 +27,7 @@ Answered = tuple[HTTPStatus, str, bytes]
 
 
 def serve(services: Services, worker: Worker) -> None:
-    """Answer on RIDEDASH_WORKER_PORT from threads that end with the process, if it is set.
+    """If RIDEDASH_WORKER_PORT is set, answer on it from threads that end with the process.
 
     Raises CommandError when the port is taken.
     """

@@ -165,7 +165,8 @@ def _empty(s: Session) -> None:
 def delete_rides(s: Session) -> None:
     """Delete all rides and guests without checking what is under way.
 
-    Only for the start of a process, before a worker runs.
+    For callers that have checked it, and for the start of a process, before its worker follows
+    rides.
     """
     # the processes that have these links in memory are notified
     tell_ended(s, select(Link.token_hash))

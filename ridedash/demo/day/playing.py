@@ -1,7 +1,7 @@
 """Orders the rides of a day through the program itself, on a clock that is set from ride to ride.
 
 The rows are the same as after a real week: each order was placed, sent and followed at its own
-moment, and the sandbox's ledger has the booking of each.
+moment, and the sandbox's database has the bookings.
 """
 
 import heapq
@@ -41,9 +41,9 @@ SENT_AFTER: Final = timedelta(seconds=0.4)  # how long after the press an order 
 SEEN_AFTER: Final = timedelta(seconds=3)  # how long after a new status a poll finds it
 PRESSED_AFTER: Final = timedelta(seconds=115)  # how long after a new status staff press Cancel
 FEEDBACK_AFTER: Final = timedelta(minutes=4)  # how long after the ride feedback is given
-MOST_AT_ONCE: Final = 20  # rides that are under way at the same time, at most
+MOST_AT_ONCE: Final = 20  # rides that one call of `_poll` polls, at most
 PHONE: Final = "+910000099000"  # a number that no one has
-# favourite places, which the kiosk numbers from 1; every demo has the first six
+# favourite drops; cli/demo_kiosks.py adds the first six to every demo
 DROPS: Final = (
     *("Meridian Airport", "Port Meridian Central Station", "Ferry Terminal"),
     *("Meridian General Hospital", "Conference Centre", "Cathedral of the Two Tides"),
@@ -109,7 +109,7 @@ def furnish(s: Session, prop: Property, places: Mapping[str, LatLng]) -> Propert
 
 
 class Player:
-    """Orders the planned rides one after the other, and polls each ride at every new status.
+    """Orders the rides of a plan one after the other, and polls each ride at every new status.
 
     `services`, `worker` and the sandbox behind `control` all read `clock`.
     """
@@ -118,7 +118,7 @@ class Player:
         self, services: Services, worker: Worker, control: SandboxControl, clock: LedClock
     ) -> None:
         self.services, self.worker, self.control, self.clock = services, worker, control, clock
-        self._numbers = itertools.count()  # actions of the same time are done as they were added
+        self._numbers = itertools.count()  # actions for the same time are done in the order of these
         self._ordered = 0
         self._ahead: list[tuple[datetime, int, Callable[[], None]]] = []
 
@@ -217,7 +217,7 @@ class Player:
         actions.feedback(self.services.runtime, order_id, actor, rating)
 
     def _settle(self, order_id: int) -> None:
-        """Poll the ride until nothing more is to come: the invoice may follow after the end."""
+        """Poll until the ride has no next poll: its invoice may follow after its end."""
         self._poll()
         with self.services.db.read() as s:
             next_at = s.scalar(select(Ride.next_poll_at).where(Ride.order_id == order_id))

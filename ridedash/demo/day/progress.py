@@ -32,7 +32,7 @@ class Progress:
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def begin(self, of: int) -> None:
-        """Set how many rides are to be ordered."""
+        """Record that the making of the rides has begun, and how many are to be ordered."""
         self.ended.clear()
         self.done, self.of, self.going_on = 0, of, True
 
@@ -51,9 +51,9 @@ def init_app(app: Flask) -> None:
 
 
 def after_the_day() -> Response | None:
-    """Let a POST of the director wait until the rides are made, or refuse it after WAITS_S.
+    """Let a POST below /demo/ wait until the rides are made, or refuse it with 503 after WAITS_S.
 
-    Until then the thread that makes the rides sets the clock.
+    Until they are made, the thread that makes them sets the sandbox's clock.
     """
     now: Progress = current_app.extensions[EXTENSION]
     if not (now.going_on and request.method == "POST" and request.path.startswith("/demo/")):

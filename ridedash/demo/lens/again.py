@@ -23,7 +23,11 @@ class NotRepeated(Exception):
 
 
 def repeat(call: RecordedCall, property_id: int) -> None:
-    """Repeat a call, with the account of its order. Raises NotRepeated."""
+    """Repeat a call. Raises NotRepeated.
+
+    A call that was made with a user's token is repeated with the account of its order, or else with
+    the property's default account.
+    """
     query = dict(parse_qsl(query_of(call.path)))
     try:
         if "Authorization" not in call.request.headers:

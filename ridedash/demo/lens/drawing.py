@@ -10,7 +10,7 @@ from ridedash.demo.lens.states import CREATE, Place, StatusEdge, Way
 WIDTH, HEIGHT, SMALL = 140.0, 44.0, 56.0  # size of a box; SMALL: width of the box of create
 MARGIN: Final = 10.0
 BOW: Final = 46.0  # how far an arrow bends around boxes between its ends
-APART: Final = 13.0  # distance between two arrows of opposite directions that join the same boxes
+APART: Final = 13.0  # how far each of two opposite arrows between the same boxes bends
 TIP: Final = 7.0  # space for the tip of an arrow
 LABEL: Final = 11.0  # distance between a horizontal arrow and its label above it
 

@@ -21,7 +21,7 @@ HTTP: Final = "HTTP/1.1"
 class Origin:
     """Where the calls come from; `title` says that this is a demo, its seed and the ride.
 
-    `conclusions` has ours from each call, by its number.
+    `conclusions` has what the program concluded from each call, by the call's number.
     """
 
     title: str

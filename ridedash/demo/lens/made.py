@@ -30,7 +30,8 @@ from ridedash.wording.say import Text, lazy, with_pauses
 
 ACTIONS: Final = frozenset({"abort", "cancel", "drop_location", "feedback"})
 PAGES: Final = "request "  # the beginning of the cause of a call that a page has made
-# facts of a ride, by the name that a presenter would use; facts that no page shows are left out
+# The facts of a ride, each with the words that a presenter would use for it. Facts that no page
+# shows are left out.
 FACTS: Final[dict[str, Text]] = {
     "vehicle_number": lazy("plate"),
     "driver_name": lazy("driver"),
@@ -56,7 +57,7 @@ FACTS: Final[dict[str, Text]] = {
 
 
 def made_of(calls: Sequence[RecordedCall], kind: Kind | None = None) -> dict[int, str]:
-    """One or two sentences for each call, by its number; "" for an unknown operation.
+    """Sentences for each call, by the call's number; "" for an unknown operation.
 
     `calls` are all calls of one ride of this kind, with their bodies, the earliest first.
     """

@@ -45,12 +45,15 @@ class Ids:
 
 
 def name_of(path: str) -> str:
-    """The name of an operation, such as track_ride."""
+    """The name of the operation at a path, such as track_ride; else the path's last segment."""
     return OPERATIONS.get(path, (path.rsplit("/", 1)[-1], 0))[0]
 
 
 def ids_of(query: str, sent: str, got: str) -> Ids:
-    """The ids in a query, a request body and an answer body (JSON), which takes precedence."""
+    """The ids in a query, a request body and an answer body (JSON), which takes precedence.
+
+    A query that names a pickup also gives the trip.
+    """
     params = {name: values[0] for name, values in parse_qs(query).items()}
     found = params | _texts(sent) | {k: v for k, v in _texts(got).items() if v}
     trip = ""
@@ -67,7 +70,10 @@ def trip_of(*ends: float | None) -> str:
 
 
 def unmoved(body: bytes) -> bytes:
-    """A snapshot without the cab's position: equal texts mean that nothing else changed."""
+    """The body of a track_ride answer without what depends on the cab's position.
+
+    Two equal results mean that nothing else has changed.
+    """
     return _POSITION.sub(b"", body)
 
 

@@ -1,6 +1,6 @@
 """The description of an operation, read from docs/service-interface.md itself.
 
-It parses only what occurs there: paragraphs, tables and lists that contain `code` and links.
+Only what occurs there is parsed: paragraphs and tables, which contain `code` and links.
 """
 
 import re

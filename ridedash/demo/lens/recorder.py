@@ -41,7 +41,7 @@ def no_page() -> Cause:
 
 
 class LensRecorder:
-    """Hooks that record exchanges and offers, and pass every event on to `inner`."""
+    """Hooks that record exchanges and offers, and pass all other events on to `inner`."""
 
     records = True
 

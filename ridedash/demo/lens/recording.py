@@ -79,7 +79,7 @@ class Lens:
     ) -> list[RecordedCall]:
         """The latest calls, the earliest first, without bodies.
 
-        Only calls that have changed since `after`, the highest `Call.turn` seen before.
+        Only calls that have changed since `after`, the highest `RecordedCall.turn` seen before.
         """
         ties = None
         if order is not None:
@@ -98,7 +98,7 @@ class Lens:
         return None if found is None else next(iter(self._own([found])), None)
 
     def whole(self, order: int, limit: int) -> list[RecordedCall]:
-        """The calls of an order with their bodies."""
+        """The latest `limit` calls of an order, the earliest first, with their bodies."""
         listed = self.calls(order, limit=limit)
         read = (self._file.call(each.number) for each in listed)
         return [replace(each, order=order) for each in read if each is not None]
@@ -117,7 +117,7 @@ class Lens:
         return self.conclusions(calls).get(call.number, "")
 
     def latest(self, order: int, operation: str) -> RecordedCall | None:
-        """The last call of an operation that belongs to an order, with its bodies."""
+        """The order's last call to an operation, with its bodies; None if it has none."""
         mine = [each for each in self.calls(order) if each.operation == operation]
         return self.call(mine[-1].number) if mine else None
 
@@ -154,7 +154,7 @@ def _ties(row: Row[Any]) -> Ties:
 
 
 def _offered(call: RecordedCall, rows: Iterable[Row[Any]]) -> Row[Any] | None:
-    """The order whose price came from a call of products."""
+    """The newest order whose price may have come from this call of products; None for none."""
     if not call.ids.trip:
         return None
     for row in rows:

@@ -27,8 +27,8 @@ _PHONE_NAME: Final = re.compile(r"phone|mobile|driver_number|contact_number", re
 _APP_TOKEN: Final = "x-app-token"  # noqa: S105 - the name of a header
 # the member of `otp` that holds words for people, not a code
 _FOR_PEOPLE: Final = frozenset({"text"})
-# the longest name and the longest text, in characters, whose result is cached: names, and texts
-# that most rides have in common, are short
+# Names and texts up to these lengths, in characters, are cached with their cleaned form: those
+# that recur in most answers are short.
 _LONGEST_NAME: Final = 64
 _LONGEST_TEXT: Final = 2_000
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
@@ -45,7 +45,7 @@ class Object(list[tuple[str, Any]]):
 
 
 def headers(sent: Mapping[str, str], secrets: Iterable[str] = ()) -> dict[str, str]:
-    """Headers without secrets; the length of the partner key stays visible."""
+    """Headers without secrets; the length of the app token (the partner's key) stays visible."""
     known = [each for each in secrets if each]
     return {name: _header(name, value, known) for name, value in sent.items()}
 

@@ -76,8 +76,8 @@ class RecordedCall:
 
     `same` is the number of polls. The last one has `ended`, `ms` and `answer`; `began`, `first`,
     `size` and the other times are those of the first one, and the rest is the same for all of them.
-    In a list `request`, `answer` and `first` are empty. `turn` rises with every change of a call.
-    Milliseconds; instants are wall-clock time.
+    In a list `request` and `answer` are empty, and `first` is None. Every change of a call gives it
+    a higher `turn`. Durations are in milliseconds; instants are wall-clock time.
     """
 
     number: int
@@ -188,7 +188,7 @@ class LensFile:
         return found
 
     def newest(self) -> int:
-        """The latest turn."""
+        """The latest turn; 0 when nothing can be read."""
         rows = self._read("SELECT last FROM turns")
         return int(rows[0][0]) if rows else 0
 

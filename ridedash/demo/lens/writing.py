@@ -19,7 +19,8 @@ MOST_BYTES: Final = 50_000_000  # bodies and headers together
 TRIMMED_EVERY: Final = 100  # how many new calls are written between two deletions of old ones
 # the last answers of at most this many runs are stored by one write; of all, when no calls come
 LASTS: Final = 4
-MOST_SEARCHES: Final = 500  # searches for which an offer may still come
+# causes whose calls of products wait for their offers; when there are more, all are forgotten
+MOST_SEARCHES: Final = 500
 
 _INSERT: Final = """
 INSERT INTO calls (began, operation, outcome, status, failed, booking_id, txn_id, mtx, trip, hint,
@@ -125,7 +126,8 @@ class Writer:
             self._insert(seen)
             return
         alike = _alike(seen.exchange)
-        # the seed of hash() differs in each process
+        # Hashes are compared first, because they are fast. For a row of another process there is
+        # only a digest to compare: hash() has another seed in each process.
         run, likeness = self._runs.get(key), hash(alike)
         if run is None or run.likeness != likeness:
             digest = _digest(alike)
@@ -254,7 +256,7 @@ def _request_of(call: Exchange) -> tuple[str, str]:
     if request.json is not None:
         headers = {"content-type": "application/json", **headers}
         body = json.dumps(request.json, separators=(",", ":"), default=str).encode()
-    # tokens occur in headers only, where they are recognised by name
+    # headers that contain tokens are recognised by their names, so no secrets are passed
     clean = scrubbing.headers(headers)
     return json.dumps(clean), scrubbing.body(body, request.secrets) if body else ""
 

@@ -30,7 +30,7 @@ PLATE: Final = "[data-cell=plate]:visible, [data-slot='cab.plate']:visible"
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each line of the sheet. Returns 1 if the last one began late."""
+    """Print a line for each line of the sheet. Returns 1 if the last one began 1 s late or more."""
     parser = argparse.ArgumentParser(prog="python -m bench.five_minutes", description=__doc__)
     parser.add_argument("--times", type=int, default=1)
     times, late = parser.parse_args(arguments).times, 0.0

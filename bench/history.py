@@ -226,7 +226,7 @@ def timed(read: Callable[[], Any]) -> float:
 
 @contextlib.contextmanager
 def busy(vary: Callable[[Session], None] | None = None) -> Iterator[BusyProperty]:
-    """A property with RIDES rides of a year, in a temporary folder."""
+    """A property with RIDES rides of a year and 200 under way, in a temporary folder."""
     with pages() as shown:
         over = {"ended_at": shown.desk.now, "next_poll_at": None, "plate": "KA01AB1234"}
         order_id = shown.desk.order(status="COMPLETED", ride=over)

@@ -61,7 +61,7 @@ class Lobby:
 
     @contextlib.contextmanager
     def page(self) -> Iterator[Any]:
-        """A page of its own, with nothing in its cache."""
+        """A new page in a browser context of its own, so nothing is in its cache."""
         context = self.browser.new_context(viewport=SIZE, has_touch=True)
         context.add_cookies(self.cookies)
         context.add_init_script(WATCH)
@@ -105,7 +105,7 @@ def _lobby(pace: str) -> Iterator[Lobby | None]:
     protects=STARTS,
 )
 def weight(run: Run) -> Result:
-    """All requests until the page is quiet, compressed, headers included."""
+    """Kilobytes of all answers until the page is quiet, headers included, map tiles excluded."""
     return _measured(run, lambda lobby: _loaded(lobby)[0], "kB")
 
 
@@ -127,7 +127,7 @@ def start(run: Run) -> Result:
     protects=PRESSED,
 )
 def touch(run: Run) -> Result:
-    """Milliseconds, with the demo's own server: no screen waits for an answer."""
+    """Milliseconds. The next screen is shown without waiting for an answer of the server."""
     return _measured(run, _slowest_touch, "ms")
 
 
@@ -149,7 +149,7 @@ def cars(run: Run) -> Result:
     protects=SOON,
 )
 def ride(run: Run) -> Result:
-    """Seconds for a script that looks at each screen for 450 ms."""
+    """Seconds for a script that waits PALM_MS before each touch, except for letters."""
     return _measured(run, _seconds_to_ticket, "s", "20")
 
 
@@ -215,7 +215,7 @@ def _seconds_to_ticket(lobby: Lobby) -> float:
 
 
 def _tap(page: Any, *names: str) -> None:
-    """Touch controls: a key at once, any other control after a look at its screen."""
+    """Touch controls: letters of the on-screen keyboard at once, all others after PALM_MS."""
     for name in names:
         page.wait_for_timeout(0 if name.startswith("key-") else PALM_MS)
         page.locator(f'[data-press="{name}"]').tap()

@@ -244,7 +244,7 @@ FAULTS: Final[dict[str, tuple[Fault, dict[str, set[str]]]]] = {
 
 
 def stand(bench: Bench, guest: Guest, screen: str) -> None:
-    """Go from the start to a screen, and stop before the press that sends a request."""
+    """Go from the start to a screen; the press on that screen which sends a request is not made."""
     if screen in ("find", "ride"):
         guest.find(*bench.ride)
         if screen == "ride":
@@ -342,7 +342,10 @@ def _standing(bench: Bench, screen: str, language: str) -> Guest:
 
 
 def _watched(guest: Guest, leads: set[str]) -> list[str]:
-    """Watch for 20 s what the guest sees; stop once a screen of `leads` is shown and stays."""
+    """Watch what the guest sees until a screen of `leads` is shown and stays, or for 22 s.
+
+    Returns messages about what was wrong.
+    """
     wrong, end, since = [], time.monotonic() + LONGEST_S + SLACK_S, 0.0
     while time.monotonic() < end:
         words = guest.page.locator("[data-stage]").inner_text().strip()

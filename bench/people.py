@@ -19,7 +19,7 @@ FINE: Final = {200, 303, 304}
 
 @dataclass
 class Tally:
-    """The answers of the pages: milliseconds of each, and errors by status."""
+    """The answers of the pages: milliseconds of each, and counts of errors by path and status."""
 
     took: list[float] = field(default_factory=list)
     wrong: dict[str, int] = field(default_factory=dict)

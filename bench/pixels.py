@@ -100,7 +100,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _moments(halves: list[Page], story: str, seed: int) -> Iterator[str]:
-    """Play a story on both stages; stop at "story-1" to "story-4", where a picture is due."""
+    """Play a story on both stages. Yields "<story>-1" to "<story>-4", when a picture is due."""
     for page in halves:
         page.goto(f"/demo/stage?story={story}&seed={seed}")
         expect(page.get_by_role("button", name="Step", exact=True)).to_be_enabled()

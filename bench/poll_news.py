@@ -54,7 +54,7 @@ def news(run: Run) -> Ratio:
 def without_cache(run: Run) -> Ratio:
     """Both sides read a signed cookie and the database, and answer 200."""
     with frame.folder() as folder:
-        world = make_world(folder, 40, POLL_LAYER="off")  # 40 rides: polls of each are rate-limited
+        world = make_world(folder, 40, POLL_LAYER="off")  # 40, as polls of a ride are limited
         ours, plain = world.desk.client(), obvious_poll(world.desk.services.db).test_client()
         if plain.get("/sign-in").status_code != 200:
             raise RuntimeError("the baseline signs nobody in")

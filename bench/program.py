@@ -1,4 +1,4 @@
-"""The whole program as in production: web, worker and sandbox as processes, in one folder."""
+"""The program in separate processes, as in production: web and worker, with a sandbox."""
 
 import contextlib
 import os

@@ -140,9 +140,10 @@ class Soak:
 
 
 def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
-    """The growth of each process in megabytes an hour, and whether all are flat.
+    """The growth of each process, and whether memory and descriptors of web and worker are flat.
 
-    The growth is fitted by least squares after the warm-up.
+    The growth, in megabytes and descriptors an hour, is fitted by least squares after the warm-up.
+    `flat` is None when there are too few samples.
     """
     after = [sample for sample in samples if sample["minute"] >= warm]
     if len(after) < 5:

@@ -167,7 +167,7 @@ def _change(desk: Desk, order_id: int) -> None:
     with desk.services.db.write() as s:
         s.execute(update(Order).where(Order.id == order_id).values(version=Order.version + 1))
     remembered: Any = desk.app.extensions.get(EXTENSION)
-    if remembered is not None:  # a second later, when the cache queries the database again
+    if remembered is not None:  # let a second pass: then the cache queries the database again
         later = remembered.monotonic() + 1.0
         remembered.monotonic = lambda: later
 

@@ -110,9 +110,9 @@ def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
 
 
 def _reported(module: str, words: list[str], file: Path) -> dict[str, Any]:
-    """The report of a bench that ran in a process of its own.
+    """The report of a bench, run in a new process because it changes limits and settings.
 
-    The process is its own because a bench changes limits and settings.
+    Raises RuntimeError if the bench wrote no report.
     """
     command = [sys.executable, "-m", module, *words, "--json", str(file)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

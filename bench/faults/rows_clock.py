@@ -81,7 +81,7 @@ def _followed(desk: Shop, service: Service, step: int) -> list[str]:
 
 
 def _leased(desk: Shop, service: Service, step: int) -> list[str]:
-    """A worker dies while it holds the lease of a ride: another polls it soon after the step."""
+    """A worker dies while it holds the lease of a ride: another polls it within 90 s."""
     order_id = _booked(desk, service)
     with desk.s.db.write() as s:
         ride = s.get_one(Ride, desk.ride(order_id).id)
@@ -98,7 +98,7 @@ def _leased(desk: Shop, service: Service, step: int) -> list[str]:
 def _dead_worker(desk: Shop, service: Service, step: int) -> list[str]:
     """A sender dies before the step: its order becomes UNKNOWN and is never sent again.
 
-    Its last heartbeat doesn't count as that of a live worker.
+    Its last heartbeat, made before the step, doesn't count as that of a live worker.
     """
     order_id = desk.place()
     now = desk.clock()

@@ -17,7 +17,7 @@ from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 BATCH: Final = 250
 EACH_POINT: Final = 100
 MUTANT_KILLS: Final = 120
-OFTEN: Final = {  # frequent answers for each mutant, so that few kills detect it
+OFTEN: Final = {  # answers that are frequent for a mutant, so that few kills detect it
     "a 5xx is a refusal": ("502_after", "500_after"),
     "retry on timeout": ("silent_after", "reset_after"),
     "accept a crossed answer": ("crossed", "crossed_after"),
@@ -32,7 +32,7 @@ def one_worker(case: Case) -> Verdict:
 
 @row(2, "kill -9 of two workers on one database, SQLite")
 def two_workers(case: Case) -> Verdict:
-    """At least 700 workers are killed, while a second one goes on."""
+    """At least 700 workers are killed; two run at a time, and each is killed."""
     return _killed(case, kills=case.size(700, 40), slots=2)
 
 

@@ -89,7 +89,10 @@ def _works(work: Callable[[], Any]) -> bool:
 
 
 def _pages(browser: FlaskClient, ride: int, form: dict[str, str], wrong: Counter[str]) -> int:
-    """Reading works; each kind of write answers 503 with a plain message."""
+    """Count in `wrong` pages that can't be read, and writes without a plain message and 503.
+
+    Returns the number of answers with status 500.
+    """
     errors = 0
     for path in (
         "/",
@@ -131,7 +134,7 @@ class SmallDisk:
         self._desk: Shop | None = None
 
     def watch(self, desk: Shop) -> None:
-        """Set the property whose database is on this disk."""
+        """Set the Shop whose database is on this disk."""
         self._desk = desk
 
     def fill(self) -> None:

@@ -32,10 +32,10 @@ from tests.backing import PostgresServer
 DRAIN_S: Final = 26.0
 SLEEPS: Final = ("order.claimed", "order.sent", "", "answer")
 STOPPED_S: Final = 45.0  # by the fast clock; longer than an order may wait for its call
-# states in which the order may end: if its worker was suspended before the call, and if it was
-# suspended while it waited for the answer
+# the states for which `_sleeps` waits: if the order's worker was suspended before the call, and if
+# it was suspended while it waited for the answer
 ENDS: Final = (
-    # REJECTED if a recovery job had set UNKNOWN before
+    # REJECTED in place of NOT_SENT if the recovery job had set UNKNOWN before
     {OrderState.NOT_SENT, OrderState.REJECTED, OrderState.BOOKED},
     {OrderState.UNKNOWN, OrderState.BOOKED},
 )

@@ -154,7 +154,7 @@ def _at_once(
 
 
 def _overrides(desk: Shop) -> int:
-    """The number of orders that name who overrode the guard and have an audit entry."""
+    """How many orders name who overrode the guard, or how many audit entries do, if fewer."""
     with desk.s.db.read() as s:
         told = [
             each.facts.get("override")

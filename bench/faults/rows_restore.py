@@ -34,7 +34,7 @@ POINTS: Final = (
     "plan.ready",
 )
 AT_ONE_DESK: Final = 10  # restores of one database, before the next one is made
-# states of an order in which it accounts for its booking
+# states of an order for which the service may have a booking
 STANDS_FOR: Final = frozenset(
     {S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED}
 )
@@ -84,7 +84,10 @@ class Counts:
 
 @row(37, "The database is restored from a backup around sends, SQLite")
 def restored_sqlite(case: Case) -> Verdict:
-    """200 restores of SQLite: nothing is booked twice, every booking is an order or listed."""
+    """200 restores of SQLite: nothing is booked twice.
+
+    Each booking has an order, or is in the list of lost orders.
+    """
     return _restores(case, SQLITE)
 
 
@@ -206,7 +209,7 @@ class _Round:
         desk.clock.go(self.rng.choice((60, 1800)))
 
     def _check(self, when: str) -> None:
-        """Count bookings made twice, denied by their order, or without an order and a lost order.
+        """Count bookings made twice, denied by their order, or with neither order nor lost order.
 
         Once staff have decided, the list of lost orders must be empty.
         """

@@ -157,7 +157,7 @@ class Shop:
 
     @property
     def runtime(self) -> Runtime:
-        """The Runtime, with the clock of the row."""
+        """A Runtime of these services, with the clock of this Shop."""
         return Runtime(self.s.db, self.s.client, self.s.tokens, self.clock)
 
     def _wire(self) -> None:

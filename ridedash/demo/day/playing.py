@@ -118,7 +118,7 @@ class Player:
         self, services: Services, worker: Worker, control: SandboxControl, clock: LedClock
     ) -> None:
         self.services, self.worker, self.control, self.clock = services, worker, control, clock
-        self._numbers = itertools.count()  # actions for the same time are done in the order of these
+        self._numbers = itertools.count()  # the order of actions for the same time
         self._ordered = 0
         self._ahead: list[tuple[datetime, int, Callable[[], None]]] = []
 

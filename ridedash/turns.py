@@ -18,7 +18,7 @@ from ridedash.service_time import ServiceTime, Turn
 
 EVERY_S: Final = 1.0
 WITHIN_S: Final = 1.0
-# unanswered requests before a warning: the sandbox may be starting, or stopping with us
+# unanswered requests before a warning: the sandbox may be starting, or stopping with this program
 WARN_AFTER: Final = 10
 CONTROL: Final = {"X-Sandbox-Control": "1"}
 
@@ -56,7 +56,7 @@ class SandboxTime:
         self._latest = 0  # number of the latest reading that was answered
 
     def __call__(self) -> ServiceTime:
-        """The time line as read at most a second ago."""
+        """The time line that is known now. The first call in a process starts its thread."""
         if self._reader != os.getpid():
             self._start()
         return self._line
@@ -118,7 +118,10 @@ def turns_of(body: Any) -> tuple[Turn, ...]:
 
 
 def stop_of(body: Any) -> Turn | None:
-    """The future turn that holds the clock, from the same answer. Raises like `turns_of`."""
+    """The announced turn that stops the clock, from the same answer; None without one.
+
+    Raises like `turns_of`.
+    """
     found = body["stop"]
     return None if found is None else _turn(found)
 

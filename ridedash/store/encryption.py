@@ -15,15 +15,15 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
-LONGEST_NAME: Final = 16  # characters of the name of an unknown key
+LONGEST_NAME: Final = 16  # characters; `key_of` returns no longer name of an unknown key
 
 
 class BadKeys(ValueError):
-    """RIDEDASH_TOKEN_KEYS is not a list of `id:base64 of 32 bytes`."""
+    """RIDEDASH_TOKEN_KEYS is no list of `name:base64 of 32 random bytes` with different names."""
 
 
 class DecryptionFailed(Exception):
-    """A stored secret can't be decrypted: its key is missing, or it was moved or changed.
+    """A stored secret can't be decrypted: its key is missing, or the secret was moved or changed.
 
     The secret must be obtained again.
     """
@@ -35,9 +35,9 @@ def new_key() -> str:
 
 
 class TokenVault:
-    """Encrypts with the first key and decrypts with any of `k2:<base64>,k1:<base64>`.
+    """Encrypts with the first key of a list such as `k2:<base64>,k1:<base64>`, decrypts with any.
 
-    Raises BadKeys.
+    The constructor raises BadKeys for other texts.
     """
 
     def __init__(self, keys: str) -> None:
@@ -56,7 +56,7 @@ class TokenVault:
         return frozenset(self._keys)
 
     def is_current(self, text: str) -> bool:
-        """Whether a stored secret was encrypted with the first key."""
+        """Whether a stored secret has the name of the first key, as the key that encrypted it."""
         return text.partition(".")[0] == self.first
 
     def encrypt(self, plain: str, table: str, row: int | str, column: str) -> str:
@@ -112,7 +112,7 @@ def key_of(text: str, known: Collection[str] = ()) -> str:
 
 
 def _bound(kid: str, table: str, row: int | str, column: str) -> bytes:
-    """The additional authenticated data of a secret (AES-GCM): the place where it may be read."""
+    """The additional authenticated data of AES-GCM: only with these is a secret decrypted."""
     return f"{kid}|{table}|{row}|{column}".encode()
 
 

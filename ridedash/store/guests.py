@@ -1,6 +1,7 @@
-"""The guests of a property: one row per person, found again by id, phone, or room and name.
+"""The guests of a property.
 
-Erased guests are never found.
+A booking by staff finds the row of a known person by id, phone, or room and name. A booking at a
+kiosk makes a new row. Erased guests are never found.
 """
 
 import hashlib
@@ -26,7 +27,8 @@ PLACES: Final = 3
 class GuestDetails:
     """What a form states about a guest.
 
-    `guest_id` is the chosen row; it is used only if the typed name is similar to the row's name.
+    `guest_id` is the row that was chosen in the form; `find_same` uses it only if the names are
+    `alike`.
     """
 
     name: str
@@ -39,16 +41,18 @@ class GuestDetails:
 
 @dataclass(frozen=True)
 class Usual:
-    """Where a guest went lately, each place once, and the category of their last ride."""
+    """The drops of a guest's latest orders, each name once, and the category of the last order."""
 
     category: str = ""
     places: tuple[tuple[str, float, float], ...] = ()
 
 
 def lock_guest(s: Session, property_id: int, details: GuestDetails) -> None:
-    """Keep other transactions from storing this guest until this one ends: one guest has one row.
+    """Let other transactions that lock the same guest wait until this one ends.
 
-    SQLite runs one write transaction at a time anyway.
+    The same guest means the same phone, or without a phone the same room and name. Otherwise two
+    transactions could both store a new row for one person. SQLite runs one write transaction at a
+    time anyway.
     """
     if s.get_bind().dialect.name != "postgresql":
         return
@@ -106,8 +110,8 @@ def store_stranger(s: Session, property_id: int, details: GuestDetails, now: dat
 def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | None:
     """The row of this person, locked; None for a new guest.
 
-    Families often share a phone, and couples a room: with another name it is another person. Rows
-    from a kiosk are found only when staff have chosen them.
+    Families often share a phone, and couples a room: a different name means another person.
+    Unverified rows, which kiosks make, are found only by `guest_id`.
     """
     if details.guest_id is not None:
         chosen = _first(s, details, _mine(property_id).where(Guest.id == details.guest_id))
@@ -191,7 +195,7 @@ def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[G
 
 
 def usual(s: Session, guest_id: int) -> Usual:
-    """Where a guest usually goes."""
+    """The usual places of a guest, from their last LATELY orders."""
     columns = Offer.category, Offer.drop_name, Offer.drop_lat, Offer.drop_lng
     query = (
         select(*columns).join(Order, Order.offer_id == Offer.id).where(Order.guest_id == guest_id)
@@ -224,7 +228,10 @@ def _first(
     query: Select[tuple[Guest]],
     fits: Callable[[str, str], bool] = alike,
 ) -> Guest | None:
-    """The row whose name fits if there is only one, or the one with exactly this name; locked."""
+    """The newest row with the same normalised name, else the only row whose name fits, else None.
+
+    Locks all rows of the query.
+    """
     found = [
         guest for guest in s.scalars(query.with_for_update()) if fits(guest.name, details.name)
     ]

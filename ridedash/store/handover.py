@@ -76,7 +76,10 @@ def _followed(s: Session, property_id: int) -> list[int]:
 
 
 def notes(s: Session, property_id: int, now: datetime) -> list[Note]:
-    """Open notes, the oldest first; then those done in the last 12 hours, the latest first."""
+    """Open notes, the oldest first; then those done in the last 12 hours, the latest first.
+
+    At most NOTES of each.
+    """
     return _notes(s, property_id, None) + _notes(s, property_id, now - SHIFT)
 
 
@@ -105,7 +108,7 @@ def add_note(s: Session, property_id: int, staff_id: int, text: str, now: dateti
 def settle_note(
     s: Session, property_id: int, note_id: int, staff_id: int, now: datetime, *, done: bool
 ) -> bool:
-    """Mark a note as done, or as open again; False when it is another property's.
+    """Mark a note as done, or as open again; False if it is unknown or another property's.
 
     A note that is marked so already stays unchanged, with the person who marked it first.
     """

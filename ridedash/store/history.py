@@ -106,7 +106,8 @@ class Totals:
 class Record:
     """A row of the list of rides.
 
-    `drop` is where the ride goes now, also after a change; None when it is not known.
+    `drop` is the name of the place where the ride goes, after the last change of it; None for a
+    place without a name, and without a drop (`has_drop` is False).
     """
 
     id: int
@@ -156,14 +157,14 @@ class Evidence:
 
 
 def outcome_of(state: str, ended_as: str | None) -> RideOutcome:
-    """The outcome of an order with this state, and with this last status of its ride."""
+    """The outcome of an order with this state; `ended_as`: the last status of an ended ride."""
     return _BY_END.get(ended_as or "") or _BY_STATE.get(OrderState(state), RideOutcome.LIVE)
 
 
 def page(
     s: Session, property_id: int, filters: RideFilter, size: int, before: PageKey | None = None
 ) -> list[PageKey]:
-    """The newest `size` rides that match, or those before a key."""
+    """Keys of the newest `size` rides that match; with `before`, of those older than that ride."""
     query = select(Order.happens_at, Order.id).where(*_fits(property_id, filters))
     if before is not None:
         older = or_(Order.happens_at < before.at, Order.id < before.id)
@@ -175,7 +176,7 @@ def page(
 def totals(s: Session, property_id: int, filters: RideFilter, currency: str | None) -> Totals:
     """The totals of all rides that match.
 
-    `currency` is the property's usual currency. Only prices in others need a second query.
+    `currency` is the property's usual currency. Only prices in other ones need a second query.
     """
     by_index(s)
     done, stopped = (Order.ended_as == end for end in (wire.COMPLETED, wire.BOOKING_CANCELLED))
@@ -199,7 +200,7 @@ def totals(s: Session, property_id: int, filters: RideFilter, currency: str | No
 def categories(s: Session, property_id: int) -> list[tuple[str, str]]:
     """Every category that the property has booked, with the service's name for it.
 
-    They are found in a few steps along an index.
+    An index answers the query for each next category, so not all orders are read.
     """
     found: list[tuple[str, str]] = []
     while True:
@@ -427,7 +428,7 @@ _INDEX_ALONE: Final = (
 
 
 def by_index(s: Session) -> None:
-    """Make PostgreSQL read only the index in this transaction; by itself it prefers other plans."""
+    """Make PostgreSQL scan indexes in this transaction; by itself it prefers slower plans."""
     if s.get_bind().dialect.name == "postgresql":
         for setting in _INDEX_ALONE:
             s.execute(setting)

@@ -213,9 +213,9 @@ def _minutes(seconds: Any) -> ColumnElement[Any]:
 
 _BOTH_WAITS: Final = (_minutes(Order.driver_s) * WAITS_PACKED + _minutes(Order.guest_s)).label("n")
 WAITS: Final = select(_BOTH_WAITS, func.count()).where(*_IN_SPAN).group_by(_BOTH_WAITS)
-# The columns of single orders. CHANGED and WAS_UNKNOWN find these by a few rows of other tables and
-# have the property as a condition on those: as a condition on orders it might make SQLite read all
-# orders of the span.
+# The columns of single orders. CHANGED and WAS_UNKNOWN find orders by a few rows of another table.
+# The condition on the property is one on those rows: as a condition on orders it might make SQLite
+# read all orders of the span.
 _ONE: Final = (
     Order.id,
     Order.happens_at,

@@ -66,7 +66,8 @@ AS_A_WRITER: Final = text("LOCK TABLE insight_changes IN ROW EXCLUSIVE MODE")
 class Rollup:
     """The stored figures that a reader may use.
 
-    `tokens` has one for each span that it has claimed, `computed` the figures of these spans.
+    `tokens` has one for each span that the reader has claimed; `computed` gets the figures of these
+    spans as JSON.
     """
 
     now: datetime
@@ -93,7 +94,7 @@ class Rollup:
 def rolled_up(db: Database, wanted: Iterable[Wanted], now: datetime) -> Iterator[Rollup]:
     """Yields the stored figures of these spans, to be read in a session inside the block.
 
-    Missing figures are stored at the end. Writes nothing if the database is busy or full.
+    Figures that were missing are stored at the end, unless the database is busy or full.
     """
     rollup = Rollup(now, _claimed(db, wanted, now))
     yield rollup
@@ -200,9 +201,9 @@ def _is(span: Span) -> tuple[Any, Any]:
 
 
 def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tuple[int, Span], int]:
-    """Claim the missing ones of these spans.
+    """Claim those of these spans that have no valid figures.
 
-    Returns their tokens; none while another transaction writes.
+    Returns their tokens by property id and span; none while another transaction writes.
     """
     missing: list[Wanted] = []
     wanted_spans: dict[InsightsProperty, set[Span]] = {}
@@ -229,7 +230,10 @@ def _claimed(db: Database, wanted: Iterable[Wanted], now: datetime) -> dict[tupl
 
 
 def _claim(s: Session, prop: InsightsProperty, span: Span) -> int:
-    """Begin to compute a span. Returns the token under which its figures may be stored."""
+    """Replace the row of a span by one without figures. Returns the token for storing them.
+
+    Also deletes the property's rows of another time zone or release.
+    """
     others = or_(InsightSpan.zone != prop.tz.key, InsightSpan.counted_by != counted_by())
     outdated = InsightSpan.property_id == prop.id, or_(and_(*_is(span)), others)
     _delete(s, delete(InsightSpan).where(*outdated))

@@ -151,8 +151,8 @@ class Insights:
     staff: dict[int | None, Figures] = field(default_factory=lambda: defaultdict(Figures))
     centres: dict[int | None, Figures] = field(default_factory=lambda: defaultdict(Figures))
     destinations: dict[Destination, Figures] = field(default_factory=lambda: defaultdict(Figures))
-    # number of rides by whole minutes: from the press of Book to a driver, and from there to the
-    # arrival
+    # number of rides by whole minutes of `Order.driver_s`, the wait for a driver, and of
+    # `Order.guest_s`, the wait from then on until the driver arrived
     driver_minutes: Counter[int] = field(default_factory=Counter)
     guest_minutes: Counter[int] = field(default_factory=Counter)
     cancelled: list[Cancelled] = field(default_factory=list)

@@ -20,7 +20,8 @@ from sqlalchemy.orm import Session
 from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, KioskVisit, PickupHint
 
 ALIVE: Final = timedelta(seconds=60)  # a kiosk without a heartbeat for this long is silent
-SILENT: Final = timedelta(minutes=3)  # managers are told of a kiosk that is silent for this long
+# managers are alerted to a kiosk that is silent for this long in its opening hours
+SILENT: Final = timedelta(minutes=3)
 # a visit that began longer ago is over, and so is its call for help
 RINGS: Final = timedelta(minutes=30)
 ASK_LASTS: Final = timedelta(seconds=180)
@@ -96,9 +97,10 @@ def hint_of(s: Session, property_id: int, hint_id: int) -> PickupHint | None:
 class Visits(NamedTuple):
     """The visits of a kiosk since an instant.
 
-    `left` counts, by screen, the visits that ended without a ride. `median_s` is the median
-    duration of all visits in seconds; None if none is known. `asked` counts, by screen and
-    language, the visits in which a guest asked for help; the language is "" until a visit ends.
+    `left` counts, by the furthest screen, the visits that ended without an order. `median_s` is the
+    median duration of all visits in seconds; None if none is known. `asked` counts, by screen and
+    language, the visits in which a guest asked for help; the language is "" until the page reports
+    the end of the visit.
     """
 
     begun: int = 0
@@ -144,9 +146,9 @@ def _counted(rows: list[KioskVisit]) -> Visits:
 def answer_help(
     s: Session, property_id: int, visit_id: str, staff_id: int, now: datetime
 ) -> KioskVisit | None:
-    """Tell the guest that staff are coming.
+    """Record that staff are coming, which the kiosk shows to the guest.
 
-    Returns the visit; None if it is unknown, another property's, or has not called.
+    Returns the visit; None if it is unknown, another property's, or has not called for help.
     """
     row = s.get(KioskVisit, visit_id, with_for_update=True)
     if row is None or row.property_id != property_id or row.help_at is None:

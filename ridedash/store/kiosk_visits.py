@@ -121,7 +121,7 @@ def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
 
 
 def end(s: Session, visit: Visit, report: VisitEnd, now: datetime) -> None:
-    """Record how a visit ended; only the first report counts."""
+    """Record how a visit ended, unless it has ended; its furthest screen is updated in any case."""
     row = touch(s, visit, now, report.screen)
     if row is None or row.ended_at is not None:
         return
@@ -135,7 +135,10 @@ def end(s: Session, visit: Visit, report: VisitEnd, now: datetime) -> None:
 
 
 def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> list[int]:
-    """Ids of orders made before this time whose page never showed their ticket, as far as known."""
+    """Ids of orders made before this time whose ticket is not known to have been shown.
+
+    Only visits that began at most a day (MAX_AGE) before count.
+    """
     query = select(Order.id).join(KioskVisit, KioskVisit.order_id == Order.id)
     recent = KioskVisit.began_at > before - MAX_AGE
     mine = KioskVisit.kiosk_id.in_(kiosk_ids), recent, KioskVisit.screen == SENDING
@@ -143,7 +146,10 @@ def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> li
 
 
 def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]:
-    """Ids of open visits that began too long ago, or whose kiosk is silent."""
+    """Ids of open visits that began over LONGEST ago, or over LOST_AFTER at a kiosk silent since.
+
+    Visits older than MAX_AGE are left out.
+    """
     silent = or_(Kiosk.seen_at.is_(None), Kiosk.seen_at < now - LOST_AFTER)
     quiet = and_(KioskVisit.began_at < now - LOST_AFTER, silent)
     query = (
@@ -160,7 +166,7 @@ def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]
 
 
 def end_lost(s: Session, visit_id: str, now: datetime) -> None:
-    """End a visit whose page sends nothing any more."""
+    """End a visit as "lost", because its page will report no end; nothing if it has ended."""
     row = s.get(KioskVisit, visit_id, with_for_update=True, populate_existing=True)
     if row is not None and row.ended_at is None:
         row.ended_at, row.how = now, "lost"

@@ -148,7 +148,7 @@ def device_with(s: Session, kind: KioskKind, token: str, now: datetime) -> Kiosk
 
 
 def is_due(kiosk: Kiosk, token: str, now: datetime) -> bool:
-    """Whether `renewed` has something to do: confirm the new token, or replace the old one."""
+    """Whether `renewed` has something to do: note the first use of a token, or give a new one."""
     if kiosk.replaced_at is None:
         return False
     if secret_hash(token) == kiosk.token_hash:
@@ -194,7 +194,7 @@ def take_over(s: Session, kiosk_id: int) -> None:
 
 
 def help_state(s: Session, kiosk_id: int, visit_id: str) -> str:
-    """Whether a visit has called for help: "", "asked", or "coming" when the desk has answered."""
+    """Whether an open visit called for help: "", "asked", or "coming" once the desk answered."""
     query = select(KioskVisit.help_at, KioskVisit.help_answered_at).where(
         KioskVisit.id == visit_id, KioskVisit.kiosk_id == kiosk_id, KioskVisit.ended_at.is_(None)
     )
@@ -210,7 +210,7 @@ def kind_of(kiosk: Kiosk) -> KioskKind:
 
 
 def set_pin(kiosk: Kiosk, pin: str) -> None:
-    """Set the PIN of a device's panel: six digits. Raises ValueError."""
+    """Set the PIN of a device's panel. Raises ValueError unless it is six ASCII digits."""
     if not (len(pin) == PIN_LENGTH and pin.isascii() and pin.isdigit()):
         raise ValueError("a PIN is six digits")
     kiosk.pin_hash = passwords.hashed(pin)
@@ -231,7 +231,7 @@ def count_pin(kiosk: Kiosk, now: datetime) -> None:
 
 
 def verify_pin(kiosk: Kiosk, pin: str, now: datetime) -> None:
-    """Compare a PIN that was counted; slow by design. Raises WrongPin."""
+    """Check a PIN after `count_pin` has counted the try; slow by design. Raises WrongPin."""
     if kiosk.pin_hash is None or not passwords.matches(kiosk.pin_hash, pin):
         blocked = kiosk.pin_blocked_until
         wait_s = (blocked - now).total_seconds() if blocked else 0.0

@@ -151,7 +151,7 @@ def fixed_price_categories(s: Session, property_id: int) -> frozenset[str]:
 
 
 def offer_signature(trip: Trip, priced: Priced) -> str:
-    """A digest of trip and price, equal for two offers of the same trip at the same price."""
+    """A digest of trip, category and price, equal for two offers that agree in all of them."""
     drop = list(trip.drop) if trip.drop else None
     prices = dict(sorted((priced.seat_prices or {}).items()))
     facts = [list(trip.pickup), drop, priced.category, priced.currency, priced.price_text, prices]

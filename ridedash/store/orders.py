@@ -146,7 +146,7 @@ class RecentDrop:
 
 
 def recent_drops(s: Session, property_id: int, limit: int) -> list[RecentDrop]:
-    """The named drops of the newest orders of a property, the newest first."""
+    """The named drops of the newest `limit` orders of a property, the newest first."""
     travel_s = Offer.product["estimate"]["travel_time"]["seconds"].as_integer()
     ends = Offer.drop_lat, Offer.drop_lng, Offer.pickup_lat, Offer.pickup_lng
     query = (
@@ -182,7 +182,7 @@ def orders_by_ids(
     """Orders of a property, in the order of `ids`, by a fixed number of queries.
 
     `light` does not load the order's body and evidence, and loads the product only of offers whose
-    price has to be put in words: code must not access the other columns.
+    price has to be put in words. Code must not access a column that is not loaded.
     """
     query = _LIST if light else _PAGES
     rows = {

@@ -68,9 +68,7 @@ def phone_of(s: Session, token: str, session: str, now: datetime) -> OwnPhone | 
 def open_link(s: Session, token: str, now: datetime) -> str | None:
     """Bind a link to the browser that opens it now. Returns the token of the browser's session.
 
-    Needs a write session.
-
-    None for a link that is unknown, expired, or another browser's.
+    None for a link that is unknown, expired or already opened. Needs a write session.
     """
     row = s.get(OwnPhone, secret_hash(token), with_for_update=True)
     if row is None or row.opened_at is not None or now >= row.expires_at:

@@ -77,7 +77,7 @@ def matches(stored: str, secret: str) -> bool:
 
 
 def _guesses(password: str) -> float:
-    """The guesses that the beginning of a password needs: a weak beginning makes all of it weak."""
+    """The guesses, as zxcvbn estimates them, for the `estimated_part` of a password."""
     # imported here because its word lists take 16 MB of memory and passwords are rarely set
     from zxcvbn import zxcvbn
 

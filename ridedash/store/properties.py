@@ -82,9 +82,9 @@ def make_door(prop: Property) -> None:
 
 
 def property_at(s: Session, door: str) -> Property | None:
-    """The property of a sign-in page: the one with this address; without one, the only property.
+    """The property of a sign-in page: the one with this `door`; for "", the only property.
 
-    None if no property has this address, or if there are several or none.
+    None if no property has this `door`; for "", if there is not exactly one property.
     """
     if door:
         return s.scalars(select(Property).where(Property.door == door)).first()

@@ -97,7 +97,7 @@ def listed(s: Session, references: Collection[str]) -> dict[str, bool]:
 def property_of(s: Session, property_id: int, at: datetime) -> int | None:
     """The property of an order that was sent at a time; None when the property is lost.
 
-    Another property may have its id by now; such a property is younger than the order.
+    After a restore another property may have got this id; it is younger than the order.
     """
     found = s.get(Property, property_id)
     return found.id if found is not None and found.created_at <= at else None
@@ -126,7 +126,9 @@ class Waiting(NamedTuple):
 def waiting(
     s: Session, property_id: int | None = None, *, homeless: bool = False
 ) -> Waiting | None:
-    """What waits for a decision after the last restore, at one property or at all; None: nothing.
+    """What waits for a decision after the last restore, at one property or at all of them.
+
+    None if nothing does.
 
     `homeless`: include lost orders of properties that are lost too.
     """
@@ -174,7 +176,10 @@ def lost_order(
 
 
 def list_lost(s: Session, rows: Iterable[Mapping[str, Any]]) -> None:
-    """List orders as lost. One that is open and listed without an outcome gets that of its row."""
+    """List orders as lost, by the columns of LostOrder.
+
+    An order that is listed already, is open and has no outcome gets the outcome of its row.
+    """
     for row in rows:
         insert_if_new(s, LostOrder, **row)
         late = {"outcome": row["outcome"], "closed_at": row["closed_at"]}

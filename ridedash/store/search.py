@@ -13,9 +13,10 @@ from ridedash.text import compact_key, normalised, plain_code
 
 PHONE: Final = re.compile(r"[+\d\s().\-/]+")
 PHONE_LEAST: Final = 4  # digits; people remember the last four of a phone
-# letters and digits of a plate or a number; a shorter text would match half of all rides
+# characters; a shorter text is not searched for in plates, booking ids and partner references,
+# because it would match too many rides
 LEAST: Final = 3
-MANY: Final = 200  # guests; if more match, recent rides are scanned instead
+MANY: Final = 200  # guests; if so many match, rides are scanned from the newest instead
 LAST: Final = "\U0010ffff"  # sorts after every letter
 
 
@@ -62,13 +63,16 @@ def phone_digits(text: str) -> str:
 
 
 def spellings(room: str) -> Sequence[str]:
-    """A room in ASCII digits and half-width letters, as typed and in other cases."""
+    """A room in ASCII digits and half-width letters, as typed and in other cases of letters."""
     room = plain_code(room)
     return sorted({room, room.upper(), room.lower(), room.title()})
 
 
 def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
-    """Orders that are not over: at most a few hundred, so every column is compared."""
+    """Ids of the matching orders that are not over.
+
+    At most a few hundred orders are not over, so every column is compared.
+    """
     here = Order.property_id == property_id
     going = union(
         select(Order.id).where(here, Order.state.in_(UNSETTLED)),

@@ -50,7 +50,7 @@ ENDING: Final = 7_413_020_932  # number of PostgreSQL's advisory lock for ending
 class SignInFacts(NamedTuple):
     """A valid sign-in, its member of staff and the property shown (an admin may choose any).
 
-    `sign_in` identifies it; the secret can't be derived from that.
+    `sign_in` is the hash of the secret, by which the sign-in is stored.
     """
 
     sign_in: str
@@ -79,8 +79,8 @@ def open_sign_in(
     """Create a sign-in until `until`, or for 12 hours.
 
     Returns its secret, which only the browser stores. Raises LookupError for a person who is
-    unknown or disabled. The sign-in shows the person's own property, or for admins the given one.
-    Deletes all sign-ins that have expired.
+    unknown or disabled. The sign-in shows the property `property_id`, which callers may choose only
+    for admins; None: the person's own. Deletes all sign-ins that have expired.
     """
     staff = s.get(Staff, staff_id)
     if staff is None or staff.disabled_at is not None:
@@ -189,10 +189,10 @@ def sign_in_succeeded(s: Session, name: str, address: str) -> None:
 def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
     """Record sign-ins and links that end early, for processes that cache them (`ended_secrets`).
 
-    The processes continue from the highest number that they have read. On PostgreSQL a higher
-    number could be committed before a lower one, so a lock allows only one writer at a time. The
-    newest row always stays: SQLite would give its number to the next row, which no process would
-    then read.
+    The processes ask only for numbers above one that they have read. On PostgreSQL a higher number
+    could be committed before a lower one, so a lock allows only one writer at a time. The newest
+    row always stays: SQLite would give its number to the next row, which no process would then
+    read.
     """
     now = datetime.now(UTC)
     if _dialect(s) == "postgresql":

@@ -13,7 +13,7 @@ By = tuple[int, datetime]  # the id of the member of staff, and the time
 
 
 class Own(NamedTuple):
-    """Own words, and our English sentence that they replace."""
+    """Own words, and the program's English sentence that they replace."""
 
     text: str
     english: str

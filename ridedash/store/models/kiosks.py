@@ -1,7 +1,7 @@
 """Tables of paired devices, which are a guest's kiosk in the lobby or a display at the door.
 
-Further tables have visits of a kiosk (counts and times only), desk codes, approvals, tickets, hints
-on the way to the car, and links by which a guest goes on with their own phone.
+Further tables have visits of a kiosk (nothing that guests typed), desk codes, approvals, tickets,
+hints on the way to the car, and links by which a guest continues on their own phone.
 """
 
 from datetime import datetime
@@ -86,14 +86,15 @@ class Kiosk(Base):
     pin_hash: Mapped[str | None] = mapped_column(ShortText(255))
     pin_tries: Mapped[int] = mapped_column(default=0)  # consecutive wrong PINs
     pin_blocked_until: Mapped[datetime | None]
-    paired_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))  # who made the last code
+    paired_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))  # made its last code
     paired_at: Mapped[datetime | None]
     seen_at: Mapped[datetime | None]  # the last heartbeat
     # the release of the page that it shows
     release: Mapped[str | None] = mapped_column(ShortText(64))
     health: Mapped[dict[str, Any]] = mapped_column(default=dict)  # contents of the last heartbeat
     out_of_order: Mapped[bool] = mapped_column(default=False)
-    # until then the kiosk asks for desk codes, because rides booked on it ended before they began
+    # until then the kiosk asks for desk codes, because rides booked on it were cancelled before
+    # they began
     code_until: Mapped[datetime | None]
     # when the desk handed the kiosk to a guest, and the guest's language; None once the visit began
     handed_at: Mapped[datetime | None]
@@ -148,7 +149,7 @@ class KioskCode(Base):
 
 
 class KioskAsk(Base):
-    """A booking request that waits for the desk's approval: `wish`, without name and phone."""
+    """An approval: a booking request for the desk to answer (`wish`, without name and phone)."""
 
     __tablename__ = "kiosk_asks"
     __table_args__ = (
@@ -161,7 +162,7 @@ class KioskAsk(Base):
     visit_id: Mapped[str] = mapped_column(ShortText(32))
     wish: Mapped[dict[str, Any]] = mapped_column(default=dict)
     wish_enc: Mapped[str | None] = mapped_column(Text)  # encrypted: name and phone
-    offer_id: Mapped[int]  # a row of offers, which are deleted after a day
+    offer_id: Mapped[int]  # a row of offers, deleted after a day unless it is ordered
     state: Mapped[str] = mapped_column(ShortText(12))  # AskState
     house_pays: Mapped[bool] = mapped_column(default=False)
     reason: Mapped[str | None] = mapped_column(ShortText(40))

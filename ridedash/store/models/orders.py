@@ -1,4 +1,4 @@
-"""Tables of orders: offers, orders, rides, actions, events, attention items, figures of days."""
+"""Tables of offers, orders, rides, actions, events, attention items, workers and insights."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -182,7 +182,8 @@ class Order(Base):
     txn_id: Mapped[str | None] = mapped_column(ShortText(300), index=True)
     # when the search for a driver ends; set only in orders of an earlier release
     booking_timeout_at: Mapped[datetime | None]
-    # how long the search lasts, as the service sent it: service seconds from the ride's creation
+    # how long the search lasts, as the service sent it: seconds of the service's time from the
+    # creation of the ride
     booking_timeout_s: Mapped[float | None]
     # when a shared ride is matched again, in the words of the service
     next_retry: Mapped[str | None] = mapped_column(ShortText(300))
@@ -200,15 +201,16 @@ class Order(Base):
     guard_override_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     open: Mapped[bool]
     late_double: Mapped[bool]  # a late answer proved a booking after staff had closed the order
-    # the pickup time, or when it was placed: the history lists it under that day
+    # `pickup_at`, else `created_at`: the history lists the order under that day
     happens_at: Mapped[datetime | None]
-    # the guest's room during that stay; another stay has another room
+    # the guest's room at the time of the order; a later stay may change `Guest.room`
     room: Mapped[str | None] = mapped_column(ShortText(32))
     # the last booking_status of a ride that is over
     ended_as: Mapped[str | None] = mapped_column(ShortText(64))
     total_minor: Mapped[int | None]  # a copy of the ride's total, for the index above
     currency: Mapped[str | None] = mapped_column(ShortText(8))
-    # whole seconds from the press (planned rides: from being ordered) to the first driver
+    # whole seconds to the first driver from `created_at`, or from `ready_at` if the ride is planned
+    # or the guest starts it
     driver_s: Mapped[int | None]
     # whole seconds from the first driver to the driver at the pickup (transitions.note_wait)
     guest_s: Mapped[int | None]
@@ -236,7 +238,7 @@ class Ride(Base):
     kind: Mapped[str] = mapped_column(ShortText(16))
     booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)
     txn_id: Mapped[str | None] = mapped_column(ShortText(300))
-    status: Mapped[str | None] = mapped_column(ShortText(64))  # the last known booking_status
+    status: Mapped[str | None] = mapped_column(ShortText(64))  # the last status that we know
     # an unknown status, while the service sends it
     reported: Mapped[str | None] = mapped_column(ShortText(300))
     facts: Mapped[dict[str, Any]]  # merged Snapshot.model_dump(mode="json"), never the otp
@@ -260,7 +262,8 @@ class Ride(Base):
     poll_seq: Mapped[int]
     merged_seq: Mapped[int]
     next_poll_at: Mapped[datetime | None]  # None: no longer polled
-    # the wait before the next poll: pages poll at the same rate, and use it to call facts stale
+    # seconds until the next poll; pages poll about as often, and derive from it whether facts are
+    # stale
     interval_s: Mapped[float]
     lease_until: Mapped[datetime | None]
     owner: Mapped[str | None] = mapped_column(ShortText(80))

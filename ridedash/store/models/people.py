@@ -137,7 +137,7 @@ class EndedSignIn(Base):
 class LinkStart(Base):
     """An account linking that has begun at the service's OAuth page and has not ended.
 
-    The state is stored as a hash, the verifier is encrypted.
+    The OAuth state is stored as a hash, the PKCE verifier is encrypted.
     """
 
     __tablename__ = "link_starts"
@@ -147,7 +147,7 @@ class LinkStart(Base):
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
-    order_id: Mapped[int | None]  # the order whose page led here
+    order_id: Mapped[int | None]  # the order from whose page the linking began
     verifier_enc: Mapped[str]
     expires_at: Mapped[datetime]
 
@@ -189,7 +189,8 @@ class Guest(Base):
     seen_at: Mapped[datetime | None]  # the last order
     # a guest who typed their data into a kiosk, and whom the desk has not confirmed
     unverified: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # name, phone and room are deleted; the rides keep their figures
+    # when the person was removed: a pseudonym replaced the name; phone, room, note and language
+    # were deleted; the rides keep their figures
     erased_at: Mapped[datetime | None]
     # the name in its normalised form, for searching
     folded: Mapped[str | None] = mapped_column(ShortText(300))

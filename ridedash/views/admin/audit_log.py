@@ -293,7 +293,7 @@ def _exported(
 
 
 def _names(s: Session, property_id: int) -> dict[str, str]:
-    """The names of all actors that an entry may have, by their key in the audit log."""
+    """The names of the property's staff and devices, and of actors without a row, by actor key."""
     people = {f"staff:{each.id}": each.name for each in staff_of(s, property_id)}
     people |= {f"kiosk:{each.id}": each.name for each in devices_of(s, property_id, ended=True)}
     others = (ActorKind.GUEST, ActorKind.WORKER, ActorKind.CLI, ActorKind.VISITOR)
@@ -312,7 +312,7 @@ def _folds(lines: list[AuditLine], *, folded: bool) -> list[Fold]:
 
 
 def _order(row: AuditRow) -> int | None:
-    """The id of the order that an entry is about."""
+    """The id of the order that an entry is about; None for other subjects."""
     table, _colon, number = row.subject.partition(":")
     return row_id(number) if table == "orders" else None
 

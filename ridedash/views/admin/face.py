@@ -52,7 +52,7 @@ WORDS: Final = {
 
 
 class Chosen(NamedTuple):
-    """The values of the form. `logo` is None when no file was chosen."""
+    """The values of the form. `logo` is None without a file that can be used."""
 
     logo: Logo | None
     remove: bool

@@ -33,7 +33,7 @@ def pair(kiosk_id: int) -> Answer:
 @bp.post("/pin")
 @needs(MANAGE)
 def set_pin(kiosk_id: int) -> Answer:
-    """Set the six digits with which staff leave the kiosk's screen; only a hash is stored."""
+    """Set the six digits with which staff open the kiosk's panel; only a hash is stored."""
     pin = request.form.get("pin", "").strip()[:20]
     with services().db.read() as s:
         mine(s, kiosk_id)

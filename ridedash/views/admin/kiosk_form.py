@@ -87,7 +87,7 @@ def read_form(form: Form, country: str | None, accounts: Mapping[int, str]) -> K
 
 
 def read_position(read: KioskForm, form: Form, geocoder: Geocoder) -> None:
-    """Read the device's own pickup point; None for an empty field, which means the property's."""
+    """Read the device's own pickup point. An empty field stores None, for the property's."""
     read.place = TypedPlace.typed(form, "position")
     try:
         if read.place.name:

@@ -32,7 +32,7 @@ SCREENS: Final = {
 
 @dataclass(frozen=True)
 class Spoken:
-    """A language of a kiosk, and whether the device can speak it aloud and write it."""
+    """A language of a kiosk, and whether the device can speak it and display its letters."""
 
     name: str
     tag: str

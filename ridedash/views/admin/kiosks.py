@@ -1,4 +1,4 @@
-"""Settings of kiosks and door displays: the list with its health, and the form of each device."""
+"""Settings of kiosks and door displays: the list with the health of each, and their forms."""
 
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -116,7 +116,7 @@ def change(kiosk_id: int) -> Answer:
 
 
 def mine(s: Session, kiosk_id: int) -> Kiosk:
-    """A device of the property that is shown, or 404."""
+    """A device of the property that is shown; 404 for any other and for a revoked one."""
     row = device_of(s, current_staff().property_id, kiosk_id)
     if row is None or row.revoked_at is not None:
         abort(404)

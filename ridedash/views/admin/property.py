@@ -165,7 +165,7 @@ def _zone_words(prop: Property, wanted: str) -> str:
 
 
 def property_languages() -> list[Language]:
-    """The languages that a property can use by default: those offered to its staff or guests."""
+    """The languages that can be a property's default: those offered to its staff or its guests."""
     codes = {ENGLISH, *offered().staff, *offered().guests}
     return [row for code, row in LANGUAGES.items() if code in codes]
 

@@ -40,9 +40,9 @@ PASSWORD_MAX: Final = 128
 DOOR: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
 STAGE: Final = "/demo/stage"  # for this target the page of a demo fills in name and password
 DEMO_NAME: Final = "desk"  # the sign-in name that `ridedash up` creates
-# at most four at a time, because scrypt takes 16 MB each
+# at most four passwords are verified at a time, because scrypt takes 16 MB for each
 _verifying = threading.BoundedSemaphore(4)
-# sessions are stored on the server, so Flask-Login need not bind them to the browser
+# sign-ins are stored on the server, so Flask-Login need not bind sessions to the browser
 login_manager.session_protection = None
 
 
@@ -192,7 +192,7 @@ def note_throttled(what: str, subject: str, address: str) -> None:
 
 @limiter.shared_limit("6/minute", scope="throttled tries", key_func=lambda: "all")
 def _count_note() -> None:
-    """Raise TooManyRequests if this minute has as many entries for refused tries as it may have."""
+    """Raises TooManyRequests from the seventh call in a minute on."""
 
 
 def password_holds(staff: Staff | None, password: str) -> bool:
@@ -264,7 +264,10 @@ def vary(answer: Response) -> Response:
 
 
 def _demo() -> tuple[str, str] | None:
-    """Name and password of the demo's user; None if they don't match or can't be read."""
+    """Name and password of the demo's user.
+
+    None outside of demos, if they don't match, or if the database can't be read.
+    """
     s = services()
     if not s.settings.demo:
         return None

@@ -235,7 +235,7 @@ def _needs(found: Board, bar: StaffBar) -> int:
 
 
 def _chosen(number: int, now: datetime) -> PollBody | None:
-    """The snapshot of the ride that the user has chosen; None if the property has no such ride."""
+    """The snapshot of the chosen ride; None for 0, and for an order of another property."""
     try:
         return snapshot_of(number, now)[1].value if number else None
     except NotFound:

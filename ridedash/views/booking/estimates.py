@@ -101,7 +101,7 @@ class Estimator:
         self.services, self.owner, self.locale = services, owner, locale
 
     def named(self, name: str, point: LatLng) -> str:
-        """A name made of the address near a pin that has none; any other name unchanged."""
+        """The name of a place; for a pin that has no name, one made of the address near it."""
         return pin_name(self.services.geocoder, name, point)
 
     def estimates(self, trip: Trip, account_id: int | None = None) -> Estimates:
@@ -253,9 +253,10 @@ class Estimator:
         return answer.product(product.category) or product
 
     def _bearer(self, account_id: int | None) -> str | None:
-        """The token of an account of the property; without an account the call has no token.
+        """The access token of an account of the property, for prices of shared rides.
 
-        The interface's share example sends the user's token.
+        None without an account, and for one that needs reconnecting or can't be refreshed now: then
+        the call has no token. The interface's share example sends the user's token.
         """
         if account_id is None:
             return None

@@ -103,10 +103,10 @@ def _plan_page(plan: OrderPage) -> Answer:
 def create() -> Answer:
     """A press of Book: place the order of this form, then redirect to its page.
 
-    The order is only stored here; a worker sends it (docs/booking-protocol.md 1.3, T1). One form
-    token makes one order. Other buttons of the form come here too: those that only prepare are
-    answered with the form and its cars, Save changes a planned ride, and `guest_starts` makes a
-    ride that waits for its guest.
+    The order is only stored here; a worker sends it (docs/booking-protocol.md 1.3, T1). A form
+    token places its orders only once, however often the form is sent. Other buttons of the form
+    come here too: those that only prepare are answered with the form and its cars, Save changes a
+    planned ride, and `guest_starts` makes a ride that waits for its guest.
     """
     # No place search here: it would be a network call before the order is stored.
     booking_page = trip_page(TripForm(request.form), search=False)
@@ -196,7 +196,8 @@ def _booking_request(booking_page: BookingPage, offer: Offer | None) -> BookingR
     values = booking_page.form.values()
     if offer is None or offer.kind != Kind.SHARE:
         values["seats"] = None  # the form posts seats for every product
-    # the value of the pressed button lists the rides of its notice; that of the checkbox names none
+    # "Book a second car on purpose" sends, as a button, the ids of the rides that its notice shows;
+    # as a checkbox it sends "y", which gives no ids
     values["second_to"] = row_ids(request.form.get("override_guard", ""))
     values["supersedes"] = booking_page.again.order.id if booking_page.again else None
     return BookingRequest(

@@ -23,8 +23,8 @@ from ridedash.wording import ngettext
 from ridedash.wording.say import with_pauses
 
 SHOWN: Final = 4  # packages of a rental on its card; the fare breakdown lists all
-# the drawings of static/img/cars.svg, each with a pattern: the first that is found in a category id
-# names its drawing; an id without any gets "car"
+# Pairs of a drawing in static/img/cars.svg and a pattern. A category id gets the drawing of the
+# first pattern that it matches, or "car" if it matches none.
 DRAWINGS: Final = (
     ("share", r"share|pool"),
     ("auto", r"auto|rick|tuk"),
@@ -50,7 +50,7 @@ def package_list(product: Product, locale: str) -> str:
 
 
 def _packages(product: Product, locale: str) -> Iterator[str]:
-    """Each length once, with its lowest price: 4 h, 40 km from ₹899."""
+    """Each pair of duration and distance once, with its lowest price: 4 h, 40 km from ₹899."""
     by_size: dict[tuple[int, Decimal], list[Decimal]] = {}
     for package in product.packages:
         size = (
@@ -74,7 +74,7 @@ def _packages(product: Product, locale: str) -> Iterator[str]:
 
 
 def _span(seconds: int, locale: str) -> str:
-    """A length of time in hours and half hours, other lengths in minutes."""
+    """A duration in words: in hours if it is a multiple of half an hour, otherwise in minutes."""
     if seconds % 1800 == 0:
         return _("%(n)s h", n=decimal(seconds / 3600, locale))
     return _("%(n)d min", n=seconds // 60)
@@ -90,7 +90,7 @@ class SeatChoice:
     price: str
     was: str  # the usual price, if this one is lower
     button: str
-    group: tuple[str, ...] = ()  # the price of 2, 3, … cars with the sum
+    group: tuple[str, ...] = ()  # for 2, 3, … cars: "2 × ₹84 = ₹168"
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,9 @@ class Card:
     amount: Decimal | None = None  # the price as a number, to find the cheapest
     offer_id: int | None = None
     was: str = ""  # the price that was shown before, if it changed
-    group: tuple[str, ...] = ()  # the price of 2, 3, … cars with the sum
-    open_end: str = ""  # says that no drop is needed, and where the car may go; "" with a drop
+    group: tuple[str, ...] = ()  # for 2, 3, … cars: "2 × ₹84 = ₹168"
+    # for a trip without a drop: says that the guest tells the driver where to go; else ""
+    open_end: str = ""
 
     def price_for(self, seats: int) -> str:
         """The price for the chosen number of seats."""
@@ -200,8 +201,8 @@ def preferred(
     """The card to preselect: the one that most people would choose.
 
     The requested category, else the guest's usual one, else the cheapest private car; the last two
-    only if a cab is near. A car that goes without a drop is preselected only with `open_end`, for a
-    trip without a drop from the start: otherwise a person has to choose it.
+    only if a cab is near. For a trip without a drop, a card is preselected only with `open_end`,
+    which says that the offer chosen before had no drop either; otherwise a person has to choose.
     """
     open_cards = [each for each in cards if not each.blocked and (open_end or not each.open_end)]
     requested = next((each for each in open_cards if each.category == category), None)

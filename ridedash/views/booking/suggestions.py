@@ -24,7 +24,8 @@ from ridedash.wording import gettext as _
 SUGGESTED: Final = 14
 READ: Final = 40  # orders that are read
 LATELY: Final = 5
-SAME_PLACE_M: Final = 200.0  # a pickup point of a hotspot may be this far from its place
+# positions nearer than this count as one place: so far from a hotspot may its pickup point be
+SAME_PLACE_M: Final = 200.0
 PlaceFacts = tuple[str, float, float]  # name, lat, lng
 
 

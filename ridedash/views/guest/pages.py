@@ -207,7 +207,10 @@ def _here(token: str) -> str:
 
 
 def _snapshot(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
-    """The answer of a poll. All links of one kind to a ride share it unless it has a start code."""
+    """The answer of a poll.
+
+    All links of one kind to a ride share it in each language, unless it has a start code.
+    """
     cache = polls()
     if cache is None:
         return _make_entry(shared, now)

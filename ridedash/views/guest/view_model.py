@@ -204,7 +204,7 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
 
 
 def _rider(facts: RideFacts, view: RideView, follower: GuestView, code: str) -> GuestView:
-    """The follower's view plus the fields that only the guest may see."""
+    """The follower's view in words for the guest, with the fields that only the guest may see."""
     words = parts.guest_words(facts)
     found = guest_invoice(facts, view)
     number = view.cab.plate if view.cab else ""

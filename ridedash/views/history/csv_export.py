@@ -51,9 +51,9 @@ BATCH: Final = 500  # rides in memory, and in one read transaction
 BOM: Final = "\ufeff"  # without it spreadsheets assume a legacy encoding
 # the first character of a formula in a spreadsheet
 DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")
-# A separator or a line end, and such a character after it: a spreadsheet splits the line there,
-# quoted or not. The pattern also matches blanks that no formula follows: if it had to fail there, a
-# text of many blanks would take seconds.
+# A separator or a line end, and the first character of a formula after it: a spreadsheet splits the
+# line there, quoted or not. The pattern also matches blanks that no formula follows: if it had to
+# fail there, a text of many blanks would take seconds.
 INSIDE: Final = re.compile(r"[;\t\r\n][\s\"]*([=+\-@＝＋－＠]?)")
 NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 COLUMNS: Final = (

@@ -10,7 +10,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the choices, all empty: everybody reads English, as before."""
+    """Add the languages, empty in existing rows: people still read English.
+
+    `machine_words` says whether guests are offered machine translations; it is true at first.
+    """
     code = sa.String(8).with_variant(sa.Text(), "postgresql")
     op.add_column("staff", sa.Column("language", code, nullable=True))
     op.add_column("properties", sa.Column("language", code, nullable=True))

@@ -68,9 +68,9 @@ INDEXES: Final = (
 
 
 def upgrade() -> None:
-    """Create the seven tables, and the column kiosk_id of orders, offers and actions.
+    """Create seven tables, kiosk_id of orders, offers and actions, and unverified of guests.
 
-    The column is empty in existing rows: none of them came from a kiosk.
+    In existing rows kiosk_id is empty and unverified false: none of them came from a kiosk.
     """
     _devices()
     _visits()

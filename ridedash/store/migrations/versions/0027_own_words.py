@@ -32,7 +32,7 @@ def _by_and_at() -> list[sa.Column[Any]]:
 
 
 def upgrade() -> None:
-    """Add empty tables: nobody has written or read anything yet."""
+    """Add two empty tables, and `words_version`, which rises with each change in them."""
     version = sa.Column("words_version", WHOLE, nullable=False, server_default="0")
     op.add_column("properties", version)
     op.create_table(

@@ -35,9 +35,9 @@ COUNTED: Final = {
     "moments": ("property_id", "order_id", "what", "name"),
     "offers": ("drop_name", "drop_lat", "currency", "cancellation"),
 }
-# The condition of the rows whose changes are recorded; in the other tables all changes are.
-# Insights also read the moments at which a driver was lost. These come before the end of the ride,
-# which the triggers of `orders` record.
+# The condition of the rows whose changes are recorded; changes of all rows of the other tables are.
+# Insights also read the timeline events (table moments) about lost and new drivers. These precede
+# the end of the ride, which the triggers of `orders` record.
 READ: Final = {
     "actions": "{row}.state = 'done' AND {row}.name IN ('drop', 'abort', 'cancel')",
     "moments": "{row}.what = 'order' AND {row}.name = 'UNKNOWN'",

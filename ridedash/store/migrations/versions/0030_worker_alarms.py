@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the columns, empty until the next heartbeat."""
+    """Add the columns, empty in existing rows."""
     with op.batch_alter_table("heartbeats") as heartbeats:
         heartbeats.add_column(
             sa.Column("key_refused_since", db.UtcDateTime(timezone=True), nullable=True)

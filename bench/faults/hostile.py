@@ -27,7 +27,7 @@ ECHO: Final = json.dumps(CREATED["merchant_txn_id"]).encode()
 LIGHT: Final = 20  # answers of a round that are only parsed, classified and merged
 AT_ONCE: Final = 5  # answers of a round that go all the way through database and pages
 RIDES: Final = 10
-# Data of these operations is on every page, that of the others on few.
+# The pages of `Trial.look` show the data of these operations, but little of the others.
 SHOWN: Final = ("create", "track_ride")
 QUERY: Final = (
     f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
@@ -88,7 +88,7 @@ class Complaints(logging.Handler):
 
 
 class Trial:
-    """One operation, a property with many rides, and the errors found so far."""
+    """One operation, a property with rides (for create, none at first), and the errors found."""
 
     def __init__(self, desk: Shop, service: Liar, rng: random.Random) -> None:
         self.desk, self.service, self.rng = desk, service, rng

@@ -19,7 +19,7 @@ from tests.rides.desk_world import START, FakeService
 
 RATE: Final = 45
 STEP_S: Final = 0.1
-AHEAD: Final = 16  # polls that a worker with eight threads claims at once
+AHEAD: Final = 16  # the most polls of a round: two for each of a worker's eight threads
 STATUSES: Final = ("CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS")
 
 

@@ -52,7 +52,7 @@ export class Speech {
   }
 }
 
-/** The text to read for a node: its label, else its text in one line, without translations. */
+/** The text to read for a node: its label, else its text in one line; `k-english` is left out. */
 export function wordsOf(node) {
   const label = node.getAttribute("aria-label");
   if (label !== null) return label;

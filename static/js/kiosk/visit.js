@@ -28,7 +28,10 @@ const WAITS = {
 };
 /** The screens in the order of a visit; only the furthest one of a visit is reported. */
 const ORDER = Object.keys(WAITS);
-/** Screens without a way back: the start, and those after Book, as an order may be under way. */
+/**
+ * Screens without a way back: the start, those after Book, as an order may be under way, and
+ * "sorry", whose own buttons lead on.
+ */
 const NO_WAY_BACK = new Set(["start", "sending", "asking", "booked", "unknown", "sorry"]);
 /** Screens with an order that may be under way: a lost network does not replace them. */
 const HOLDS = new Set(["sending", "asking", "booked", "unknown"]);

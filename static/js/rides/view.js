@@ -99,8 +99,8 @@ export class RideView {
   }
 
   /**
-   * Apply an answer of our server: a snapshot, or null when it is unchanged. Its header X-Seen-At
-   * says when the ride service last answered.
+   * Apply an answer of our server: a snapshot, or null when it is unchanged. The answer's header
+   * X-Seen-At says when the ride service last answered a poll of this ride.
    */
   take(body, answer) {
     this.offset = clockOffset(answer, this.offset);

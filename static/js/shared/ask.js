@@ -27,7 +27,7 @@ function filled(params) {
   );
 }
 
-/** The fields of a form including the button that sends it, which older browsers leave out. */
+/** The fields of a form and the button that sends it; older FormData takes no button. */
 export function formData(form, submitter) {
   const data = new FormData(form);
   if (submitter?.name) data.append(submitter.name, submitter.value);

@@ -1,6 +1,6 @@
 /**
- * Loads the map of a page after the page itself: Leaflet and the map's modules are larger than all
- * other scripts together, so nothing else waits for them, or for their styles.
+ * Loads the map of a page after the page itself: Leaflet and the map's modules are large, so
+ * nothing else waits for them, or for their styles.
  */
 
 import { later } from "./later.js";

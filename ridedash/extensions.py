@@ -56,9 +56,10 @@ babel = Babel()
 
 
 def language() -> str:
-    """The language of this answer: the one that a view set with `speak`, else that of the address.
+    """The code of the language of this answer: the one set with `speak`, else the page's own.
 
-    A poll names its language in its address, so that a page and its polls never differ.
+    English outside of requests. A poll names its language in its address, so that a page and its
+    polls never differ.
     """
     if not has_request_context():
         return ENGLISH
@@ -118,7 +119,7 @@ def staff_languages() -> list[Language]:
 
 
 def _by_address() -> str:
-    """The language of a page for which no view has set one, chosen by its address."""
+    """The language of a page for which no view has set one: by its address and its reader."""
     path = request.path
     if path.endswith(".csv") or path in RECORDS:
         return reader_language(Surface.RECORD)

@@ -61,7 +61,7 @@ def check_ahead(at: datetime, now: datetime, latest: timedelta = LATEST) -> None
 
 
 def new_form_token() -> str:
-    """A token of one rendered form, which places one order (docs/booking-protocol.md 1.3, T0)."""
+    """A token of one rendered form, which places its orders once (booking-protocol.md 1.3, T0)."""
     return secrets.token_urlsafe(24)
 
 
@@ -159,9 +159,10 @@ class TripForm(Form):  # type: ignore[misc]
     def point(self, end: str) -> LatLng | None:
         """The position of the pickup or the drop; None when it has no coordinates.
 
-        `end` is "pickup" or "drop". Coordinates that are typed in place of a name count too.
-        `<end>_for` is the name that the coordinates belong to: without scripts a person can change
-        the name and leave the old coordinates in the form, which are then ignored.
+        `end` is "pickup" or "drop". A suggested drop that was pressed comes first. Coordinates that
+        are typed in place of a name count too. `<end>_for` is the name that the coordinates belong
+        to: without scripts a person can change the name and leave the old coordinates in the form,
+        which are then ignored.
         """
         suggested, _name = self._suggested(end)
         if suggested:
@@ -178,7 +179,7 @@ class TripForm(Form):  # type: ignore[misc]
         return (suggested or self[end].data or "")[:200]
 
     def _suggested(self, end: str) -> tuple[LatLng | None, str]:
-        """The point and name of the suggested place that was pressed."""
+        """The point and name of the suggested drop that was pressed; (None, "") without one."""
         at, _comma, rest = (self.show.data or "").partition(",")
         lng, _comma, name = rest.partition(",")
         point = parse_coordinates(f"{at}, {lng}") if end == "drop" and lng else None
@@ -235,7 +236,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     # the way back, planned by the same press
     back = BooleanField(_("And back"))
     back_date = StringField(_("Day of the way back"), filters=[_cleaned])
-    back_offer = NumberField(validators=[Optional(), NumberRange(1)])  # the price that was shown
+    back_offer = NumberField(validators=[Optional(), NumberRange(1)])  # its price was shown
     back_time = StringField(_("Time of the way back"), filters=[_cleaned])
     # a series: a planned ride on each of these weekdays (0: Monday), from the pickup day on
     days = SelectMultipleField(

@@ -63,7 +63,7 @@ def calendar_day(text: str) -> date | None:
 
 
 def time_of_day(text: str) -> time | None:
-    """A time of day such as 05:10; None for anything else."""
+    """A time of day such as 05:10 or 05:10:30; None for anything else."""
     typed = text.strip()
     if not _TIME.fullmatch(typed):
         return None
@@ -109,7 +109,7 @@ def is_flight_number(text: str) -> bool:
 
 
 def network_of(address: str) -> str:
-    """The network for which a client's tries are counted; the address itself if that is unclear.
+    """The key by which a client's tries are counted: an IPv6 /64 network, otherwise the address.
 
     One subscriber of IPv6 has 2**64 addresses or more, all of one /64 network: counted one by one,
     no one would ever meet a limit. All neighbours on a link share its link-local network, so

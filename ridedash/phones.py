@@ -6,7 +6,7 @@ import phonenumbers
 
 from ridedash.wording import lazy as _
 
-# Two-letter country codes: a number of one of these countries needs no country calling code.
+# Two-letter codes of the countries for which `read_phone` accepts numbers without a country code.
 COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
 
 

@@ -19,14 +19,14 @@ ON_ITS_WAY: Final = (OrderState.READY, OrderState.SENDING)
 
 
 class Newest(NamedTuple):
-    """The ride that was booked or refused last: its order, and our reference of it."""
+    """The newest order that is not waiting to be sent: its id and its partner reference."""
 
     order_id: int
     mtx: str
 
 
 def newest(s: Session, property_id: int) -> Newest | None:
-    """The newest ride of a property; None without any."""
+    """The newest order of a property that is not in a state of ON_ITS_WAY; None without any."""
     settled = Order.property_id == property_id, Order.state.not_in(ON_ITS_WAY)
     query = select(Order.id, Order.mtx).where(*settled).order_by(Order.id.desc()).limit(1)
     row = s.execute(query).first()
@@ -34,7 +34,10 @@ def newest(s: Session, property_id: int) -> Newest | None:
 
 
 def link_of(found: Newest) -> str:
-    """The address of the guest's page of a ride; "" when it has none. The link is made once."""
+    """The address of the guest's page of a ride. Its link is made once; "" for a ride without one.
+
+    A ride that is over before its link is made gets none.
+    """
     here = services()
     token = token_of(here.settings.secret_key, f"stage|{found.mtx}")
     try:

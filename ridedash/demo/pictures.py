@@ -30,7 +30,7 @@ def init_app(app: Flask) -> None:
 @bp.post("")
 @needs(MANAGE)
 def keep() -> Response | tuple[Response, int]:
-    """Store the JPEG in the body, which may be as large as any form; delete the oldest beyond MOST.
+    """Store the JPEG in the body; delete the oldest beyond MOST.
 
     Answers {"said"}, words for the presenter; 400 for anything but a JPEG.
     """

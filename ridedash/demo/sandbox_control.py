@@ -143,7 +143,10 @@ class SandboxControl:
             raise NotDone from error
 
     def phases(self, mtx: str) -> list[LedgerPhase]:
-        """The coming phases of the booking with this reference, in order; maybe none."""
+        """The planned phases of the booking with this reference, also past ones, in order.
+
+        [] if there is no such booking.
+        """
         try:
             found = self._call("GET", "/control/ledger")["bookings"]
             mine = next((each for each in found if each["merchant_txn_id"] == mtx), None)

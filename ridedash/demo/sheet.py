@@ -30,7 +30,7 @@ class SheetLine:
 
 @dataclass(frozen=True)
 class Cut:
-    """One version of the presentation, by its length."""
+    """Lines under one title: a version of the presentation, or what a longer one adds to it."""
 
     title: Text
     lines: tuple[SheetLine, ...]

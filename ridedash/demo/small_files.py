@@ -80,7 +80,7 @@ class SmallFile:
             db = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", timeout=WAITS_S, uri=True)
             if not self._is_other(db):
                 return db
-        except sqlite3.Error:  # the next writer makes a new file
+        except sqlite3.Error:  # the next writer replaces a damaged file
             pass
         if db is not None:
             db.close()
@@ -109,5 +109,8 @@ class SmallFile:
 
 
 def _is_broken(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file is damaged or not a database; not merely locked, full or out of reach."""
+    """Whether the file is damaged or is no database. False if it is locked, full or out of reach.
+
+    For these, and for other mistakes, sqlite3 raises subclasses of DatabaseError.
+    """
     return type(error) is sqlite3.DatabaseError

@@ -2,8 +2,7 @@
 
 The kind of a file follows from its first bytes, never from its name or the browser's content type.
 A PNG is read into pixels and written again (png_reading.py, png_writing.py), an SVG is parsed and
-written again from an allow-list (svg_reading.py, svg_cleaning.py); no byte of the file is served as
-it came.
+written again from an allow-list (svg_reading.py, svg_cleaning.py); the file itself is never served.
 """
 
 import gzip
@@ -16,7 +15,7 @@ from ridedash.face.svg_cleaning import clean_svg
 from ridedash.face.svg_reading import read_svg
 
 KINDS: Final = {"png": "image/png", "svg": "image/svg+xml"}
-# a byte order mark, white space, then "<": otherwise the file is no SVG
+# maybe a byte order mark and white space, then "<": otherwise the file is no SVG
 BEGINNING: Final = re.compile(rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<")
 
 
@@ -34,7 +33,7 @@ def make_logo(data: bytes) -> Logo:
 
 
 def _drawn(data: bytes) -> Logo:
-    """The logo of a PNG: its pixels, drawn no larger than a page needs."""
+    """The logo of a PNG: its pixels, drawn no larger than a page needs. Raises BadLogo."""
     # importing numpy would take a fifth of a web process's start; only a chosen PNG needs it
     from ridedash.face.png_reading import read_png
     from ridedash.face.png_writing import shown_png
@@ -44,7 +43,7 @@ def _drawn(data: bytes) -> Logo:
 
 
 def _written(data: bytes) -> Logo:
-    """The logo of an SVG, with only the allowed elements. Raises BadLogo if it is too large."""
+    """The logo of an SVG, with only the allowed elements. Raises BadLogo."""
     clean = clean_svg(read_svg(data))
     content = clean.text.encode()
     if len(gzip.compress(content)) > SHOWN_BYTES:

@@ -1,7 +1,7 @@
 """Reads a PNG file into pixels, within bounds; nothing else of the file is used.
 
-Chunks, their checksums, the size of the inflated data and each filter are checked before a pixel is
-made, so that a small file can't fill the memory. Every colour type and depth of the PNG
+The size of the picture is checked first, and the inflated data may only be as long as that size
+requires, so that a small file can't fill the memory. Every colour type and depth of the PNG
 specification is read, interlaced or not. Of an animation the first picture is read.
 """
 
@@ -68,7 +68,10 @@ def read_png(data: bytes) -> Pixels:
 
 
 def _chunks(data: bytes) -> tuple[Header, dict[bytes, bytes]]:
-    """The header and the chunks with pixels; all others are skipped."""
+    """The header, and the chunks IDAT, PLTE and tRNS by name. Raises BadLogo.
+
+    Other chunks are skipped, unless their name says that a picture can't be read without them.
+    """
     found: dict[bytes, bytes] = {}
     header: Header | None = None
     for name, body in _read_chunks(data):

@@ -22,7 +22,11 @@ XMLNS: Final = re.compile(r"xmlns(?:$|:)")
 
 @dataclass
 class SvgNode:
-    """An element: its name in the SVG namespace ("" in any other), attributes, text, children."""
+    """An element, or a piece of text with the name "#text".
+
+    The name of an element outside the SVG namespace is "". Only pieces of text and elements named
+    "style" have a `text`.
+    """
 
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
@@ -92,7 +96,7 @@ class _Reader:
         return next((each[key] for each in reversed(self._spaces) if key in each), "")
 
     def _text(self, text: str) -> None:
-        """Keep pieces of text among the children, so that their place is known."""
+        """Add text to the children, so that its place is known; text of a style to its element."""
         if self._open[-1].name == "style":
             self._open[-1].text += text
         else:

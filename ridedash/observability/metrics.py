@@ -143,7 +143,7 @@ class Metrics:
             self._call_s.labels(operation).observe(seconds)
 
     def calls_in_vain(self) -> int:
-        """How many calls of this process got no answer from the service, or a failure."""
+        """How many calls of this process got no answer, an unreadable one or a status of 5xx."""
         samples = (sample for metric in self._calls.collect() for sample in metric.samples)
         return int(
             sum(
@@ -186,7 +186,10 @@ class Metrics:
         self._remembered.inc(polls)
 
     def text(self, gauges: Iterable[GaugeReading] = ()) -> bytes:
-        """These gauges and the metrics of all processes, in Prometheus's text format."""
+        """These gauges and the metrics of all processes, in Prometheus's text format.
+
+        Of this process only, if it has no folder of metrics files.
+        """
         folder = os.environ.get(FOLDER)
         shown = CollectorRegistry()
         shown.register(_GaugeCollector(tuple(gauges)))

@@ -99,7 +99,10 @@ def without(body: bytes, secrets: Iterable[str]) -> bytes:
 
 
 def evidence(body: bytes) -> str:
-    """The first 2 kB of a body as printable text, without tokens, start codes and phone numbers."""
+    """The beginning of a body as printable text, without tokens, start codes and phone numbers.
+
+    It has at most LONGEST_EVIDENCE characters.
+    """
     text = without_shapes(body[:LONGEST_TEXT].decode("utf-8", "replace"))
     return "".join(char if char.isprintable() else " " for char in text)[:LONGEST_EVIDENCE]
 

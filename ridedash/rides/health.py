@@ -141,7 +141,7 @@ class HealthCounts(NamedTuple):
     late_s: float  # how long the most overdue ride has waited for its poll
     workers: int  # workers that are alive
     worker_silent_s: float | None  # since the last heartbeat of any worker; None without one
-    service_silent_s: float  # how long, at most, a worker that is alive has had no answers
+    service_silent_s: float  # the longest time for which a live worker has had no answers
 
 
 def counts(s: Session, now: datetime) -> HealthCounts:

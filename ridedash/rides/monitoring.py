@@ -1,7 +1,8 @@
 """The answers of /readyz and /metrics, given within DEADLINE_S even if the database hangs.
 
-Only one thread at a time waits for the database. A request waits for that thread until DEADLINE_S
-after the thread's start, then answers without the database. Later requests do so at once.
+For each of the two, only one thread at a time waits for the database. A request waits for that
+thread until DEADLINE_S after the thread's start, then is answered without the database. Later
+requests are answered so at once, while the thread still waits.
 """
 
 import contextlib
@@ -105,7 +106,7 @@ class Monitor:
 
 
 def database_gauges(found: HealthCounts | None) -> Iterator[GaugeReading]:
-    """The gauges that are read from the database; None: it did not answer."""
+    """The gauges that are read from the database; `found` is None if it did not answer."""
     yield _one("ridedash_database_up", "Whether the database answered", float(found is not None))
     if found is None:
         return

@@ -193,7 +193,7 @@ def _price_values(run: StoryRun, action: Ask, text: str, **facts: str) -> dict[s
 
 
 def _set(action: SetClock) -> None:
-    """Set the clock to a local time of the day on which the story plays."""
+    """Set the sandbox's clock to a local time of its present day, and hold it there."""
     now = control().clock().at.astimezone(_zone())
     wanted = datetime.combine(now.date(), action.at, now.tzinfo)
     give_newest(current_staff().property_id)

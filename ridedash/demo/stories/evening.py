@@ -1,4 +1,4 @@
-"""A story of one evening at the desk: thirty rides in three waves, of which three go wrong.
+"""A story of one evening at the desk: thirty rides, booked in three waves; three rides go wrong.
 
 It ends on a full board: a person in the audience may sort out the rest.
 """

@@ -44,7 +44,10 @@ class StoryProperty:
 
 
 def here(label: str = "") -> StoryProperty:
-    """The presenter's property with the account of this label or the usual. Raises NotPlayed."""
+    """The presenter's property and its account with this label; without a label, its default one.
+
+    Raises NotPlayed.
+    """
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
         account = default_account(s, prop.id)
@@ -67,7 +70,7 @@ def place_named(name: str, near: LatLng) -> LatLng:
 
 
 def _found(name: str, near: LatLng) -> list[Place]:
-    """The places that a search finds.
+    """The places that a search finds. Raises NotYet.
 
     The search is repeated, because the first one of a sandbox loads the places and may fail.
     """

@@ -37,7 +37,7 @@ from ridedash.views.admin.property import record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
 
-REHEARSED: Final = range(1, 4)  # the seeds with which tests have played every story to its end
+REHEARSED: Final = range(1, 4)  # the seeds with which bench/stories.py plays every story to its end
 SEEDS: Final = range(1, 1_000_001)
 HELD: Final = 0  # a speed: the clock stands still; a request with this speed makes it leap
 # the greatest speed while a step waits for an outage or its end: outages last for wall-clock time
@@ -89,7 +89,7 @@ def start(story: Story, seed: int) -> StoryRun:
 def advance(moment: Moment, speed: int) -> Moment:
     """Continue a run: do the action of its step, check the step's condition, or move the clock.
 
-    Raises NotDone when the sandbox does not answer: nothing has changed then.
+    Raises NotDone when the sandbox does not answer: the run has the same step and phase then.
     """
     run, step = moment.run, moment.step
     if run.is_over:
@@ -220,7 +220,10 @@ def _look(moment: Moment, step: StoryStep, speed: int) -> Moment:
 
 
 def _booked_again(moment: Moment, step: StoryStep) -> Moment | None:
-    """The moment with the step to be repeated, if its booking was not sent in time. Else None."""
+    """The moment in which a step is to be repeated, because its booking was not sent in time.
+
+    None if the booking was sent, or was repeated LATE_TRIES times already.
+    """
     if not isinstance(step.do, Book | KioskBook):
         return None
     run, ride = moment.run, step.do.ride

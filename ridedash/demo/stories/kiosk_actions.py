@@ -31,7 +31,7 @@ VISIT_LENGTH: Final = 16
 
 
 def book_alone(run: StoryRun, action: KioskBook) -> dict[str, Any]:
-    """Book as a guest does at the kiosk, once for each run. Raises NotPlayed.
+    """Book as a guest does at the kiosk, once for each run. Raises NotPlayed and NotYet.
 
     If the kiosk of the stage has booked already, that order is used.
     """
@@ -51,8 +51,8 @@ def book_alone(run: StoryRun, action: KioskBook) -> dict[str, Any]:
         order_id = kiosk_place.book(s.runtime, s.settings.secret_key, press, tz).order_id
     except PlaceError as error:
         raise NotPlayed(f"the kiosk does not book: {error}") from error
-    # here no kiosk page reports that it has shown the ticket; without this the desk would be
-    # alerted
+    # no page of a kiosk reports here that it has shown the ticket; without that record the desk
+    # would be alerted
     with s.db.write() as session:
         _note_ticket(session, run, action.ride, kiosk_id, order_id)
     s.wake()
@@ -65,7 +65,7 @@ def _booked_values(run: StoryRun, action: KioskBook, order_id: int) -> dict[str,
 
 
 def _find_order(run: StoryRun, action: KioskBook, kiosk_id: int) -> int | None:
-    """The order of this guest, if there is one."""
+    """The id of the order that this guest has made; None before there is one."""
     secret = kiosk_place.page_secret(kiosk_id, *_visit(run, action.ride))
     with services().db.read() as session:
         order = kiosk_place.order_of_press(session, kiosk_id, secret)
@@ -91,9 +91,9 @@ def fields_to_book(run: StoryRun, action: KioskBook) -> dict[str, str] | None:
 
 
 def fields_to_look(run: StoryRun, action: KioskLook) -> dict[str, Any]:
-    """What the kiosk of the stage is to type to look up a ride, in the guest's language.
+    """What the kiosk of the stage is to type to look up a ride. Raises NotPlayed.
 
-    Raises NotPlayed.
+    `language` is the guest's; "" for a wrong PIN, which someone else types.
     """
     with services().db.read() as session:
         number = _ticket(session, _order(run, action)).number
@@ -152,7 +152,10 @@ def _pin(run: StoryRun, action: KioskLook, kiosk_id: int) -> str:
 
 
 def _is_done(session: Session, run: StoryRun, kiosk_id: int, action: KioskLook) -> bool:
-    """Whether the kiosk has already refused a PIN of this ride, or shown its start code."""
+    """Whether the kiosk has already refused a PIN of this ride, or shown its start code.
+
+    Which of the two is asked depends on the action. Always False for a look that is to do neither.
+    """
     order_id = _order(run, action)
     if not action.right:
         return _ticket(session, order_id).tries > 0
@@ -187,7 +190,7 @@ def _typed(session: Session, kiosk_id: int, order_id: int, pin: str) -> bool:
 
 
 def _show_code(session: Session, kiosk_id: int, order_id: int) -> None:
-    """Show the start code, and write that to the audit log. Raises NotPlayed without a code."""
+    """Record that the kiosk has shown the start code. Raises NotPlayed if there is none yet."""
     s = services()
     ride = session.scalars(select(Ride).where(Ride.order_id == order_id)).first()
     if ride is None or not otp_of(ride, s.vault):
@@ -207,7 +210,7 @@ def _link(kiosk_id: int, order_id: int, secret: str) -> dict[str, str]:
 
 
 def _kiosk(property_id: int) -> int:
-    """The first kiosk of the property. Raises NotPlayed without one."""
+    """The id of the first kiosk that works and has no place of its own. Raises NotPlayed."""
     with services().db.read() as session:
         found = devices_of(session, property_id, KioskKind.KIOSK)
     usable = [each for each in found if _works(each)]

@@ -38,7 +38,7 @@ class Book:
     seats: int | None = None  # only for a shared ride
     language: str | None = None  # spoken by the guest
     typed: bool = True  # typed visibly, if the desk is on the stage
-    account: str = ""  # the label of the linked account; "" for the property's usual one
+    account: str = ""  # the label of the linked account; "" for the property's default one
     ride: str = HOTEL_RIDE
 
 
@@ -73,7 +73,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class AddFault:
-    """Add a fault, named as on the director's page; an outage lasts `lasts_s` of wall time."""
+    """Add a fault, named as on the director's page; an outage lasts `lasts_s` wall seconds."""
 
     name: str
     lasts_s: float | None = None
@@ -185,7 +185,7 @@ class CountCheck(StrEnum):
     BOOKINGS = "bookings"  # bookings in the sandbox's ledger
     ORDERS = "orders"  # orders in the dashboard's database
     UNKNOWN = "unknown"  # orders of unknown outcome in the dashboard's database
-    CALLS = "calls"  # calls to the service during the story's outage
+    CALLS = "calls"  # calls to the service that failed during the story's outage
     REFUSED = "refused"  # orders that the service refused
 
 
@@ -237,7 +237,7 @@ class NotOffered:
 
 @dataclass(frozen=True)
 class Dearer:
-    """A check at the end: the second price was higher, and the desk said so.
+    """A check at the end: the second price was higher, and only it was marked as a surge price.
 
     `before` and `after` are the names of the two Asks.
     """

@@ -1,4 +1,4 @@
-"""The story of eight attempts: six are refused in plain words; a stop and a cancel succeed."""
+"""The story of eight attempts: six fail, with the reason in plain words; two succeed."""
 
 from datetime import time
 from typing import Final

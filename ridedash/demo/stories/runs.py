@@ -41,7 +41,7 @@ CREATE TABLE runs (
 
 
 class RunPhase(StrEnum):
-    """The state of a run's present step."""
+    """The state of a run's present step, or how the run has ended."""
 
     TODO = "todo"
     DOING = "doing"
@@ -106,7 +106,7 @@ class Runs:
             database.execute("UPDATE runs SET version = version WHERE 0")
 
     def begin(self, story: str, seed: int, property_id: int, now: datetime) -> StoryRun:
-        """A new run at its first step; every other run is dropped."""
+        """A new run at its first step; every other run that is not over is dropped."""
         run_id, at = secrets.token_urlsafe(12), now.timestamp()
         with self._write() as database:
             self._drop_all(database, at)
@@ -154,7 +154,10 @@ class Runs:
         step: int | None = None,
         **values: Any,
     ) -> StoryRun | None:
-        """The run with a new phase and step; None when another request has changed it."""
+        """Store a phase, a step and values, and return the run with them.
+
+        None when another request has changed the run meanwhile: nothing is stored then.
+        """
         to, together = run.step if step is None else step, run.values | values
         asked_at = max(run.asked_at or now, now)
         changed = replace(

@@ -29,9 +29,11 @@ from ridedash.wording.states import order_words, status_words
 
 
 def in_vain(run: StoryRun, wanted: Seen) -> str:
-    """Why the condition of a step can't be met any more; "" while it can, or if it is met.
+    """Why the condition of a step can't be met any more; "" while it still may be met.
 
-    Call is_seen() after this, never before: then a change between the two counts as a success.
+    Of a ride that has ended this is always how it ended, even if the condition is met. Therefore
+    call is_seen() too, and after this function, so that a change between the two calls counts as a
+    success.
     """
     with services().db.read() as s:
         return next(filter(None, (_over(s, run, ride, wanted) for ride in _rides(wanted))), "")
@@ -52,7 +54,7 @@ def came_late(run: StoryRun, ride: str) -> str:
 
 
 def waits_for(run: StoryRun, wanted: Seen | None) -> str:
-    """What a step waits for and until when, by the service's clock; "" if that is unknown."""
+    """What a step waits for and until when, by the service's clock; "" if nothing is known."""
     if wanted is None or is_seen(run, wanted):
         if all_shown(run.property_id):
             return ""
@@ -88,7 +90,10 @@ def _over(s: Session, run: StoryRun, name: str, wanted: Seen) -> str:
 
 
 def _end_of(s: Session, run: StoryRun, name: str, order: Order, wanted: Seen) -> str:
-    """How an order or its ride has ended, in words; "" while the condition can still be met."""
+    """How an order or its ride has ended, in words; "" before that.
+
+    For Settled, the state of an order that can't reach the wanted states any more.
+    """
     state = OrderState(order.state)
     if isinstance(wanted, Settled):
         if state in WITHOUT_RIDE and state not in wanted.states:

@@ -28,8 +28,8 @@ NEW: Final = "new"  # the state of an account that was never connected
 class LinkFailed(Exception):
     """Nothing was linked.
 
-    `reason` is EXPIRED (also for a `state` that was used already or is of another browser), REFUSED
-    or NO_ANSWER.
+    `reason` is REFUSED, NO_ANSWER or EXPIRED. EXPIRED also means that the `state` was used already
+    or belongs to another sign-in, or that the account was removed meanwhile.
     """
 
     def __init__(self, reason: str) -> None:
@@ -67,7 +67,7 @@ class Linker:
         self.callback = callback
 
     def start(self, account_id: int, owner: LinkOwner, order_id: int | None = None) -> str | None:
-        """The address at the service to go to; None when the account is not of the property.
+        """The address at the service to go to; None when the property has no such account.
 
         With `order_id`, the user returns to that order's page.
         """
@@ -92,9 +92,10 @@ class Linker:
             return self._begin(s, row.id, owner, None)
 
     def _begin(self, s: Session, account_id: int, owner: LinkOwner, order_id: int | None) -> str:
-        """Store the start of a link.
+        """Store the start of a link, and return the address at the service to go to.
 
-        Deletes expired starts, and new accounts that were never connected.
+        Deletes expired starts, and accounts that were never connected, are older than LASTS and
+        have no start.
         """
         state, (verifier, challenge), now = secrets.token_urlsafe(24), pkce_pair(), self.clock()
         s.execute(delete(LinkStart).where(LinkStart.expires_at <= now))

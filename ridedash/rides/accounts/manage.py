@@ -48,7 +48,8 @@ class AccountManager:
     def remove(self, account_id: int) -> str:
         """Delete the tokens of an account. Its row stays for its past rides.
 
-        Returns DONE, or IN_USE while an order waits or a ride is followed.
+        If the property then has no default account, the first linked one becomes it. Returns DONE,
+        or IN_USE while an order of the account is not settled or a ride of it is polled.
         """
         with self.db.write() as s:
             row = self._own(s, account_id)

@@ -29,7 +29,7 @@ SECRETS: Final[tuple[tuple[Any, Any, str, str], ...]] = (
 
 @dataclass(frozen=True)
 class Rotated:
-    """How many secrets were encrypted again, and how many could not be decrypted."""
+    """How many secrets were encrypted again, and how many still have another key than the first."""
 
     done: int
     left: int
@@ -72,7 +72,10 @@ def _batches(db: Database, table: Any, key: Any, column: str) -> Iterator[list[t
 def _encrypt_batch(
     db: Database, vault: TokenVault, secret: tuple[Any, Any, str, str], rows: list[tuple[Any, str]]
 ) -> int:
-    """Encrypt a batch. A secret that was changed after the batch was read stays as it is."""
+    """Encrypt a batch again, and return how many of its secrets were changed.
+
+    A secret that can't be decrypted, or was changed after the batch was read, stays as it is.
+    """
     table, key, column, bound = secret
     field, done = getattr(table, column), 0
     with db.write() as s:

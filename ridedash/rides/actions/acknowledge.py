@@ -56,7 +56,7 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
 def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """End the polls of a ride that the service does not know, or that never ends.
 
-    False when the ride is not followed.
+    False when the ride is not polled, or belongs to another property.
     """
     now = clock()
     with db.write() as s:

@@ -76,7 +76,7 @@ def ordered_already(db: Database, clock: Clock, order_id: int, staff_id: int) ->
 
 
 def accept(db: Database, clock: Clock) -> AcceptedRestore | None:
-    """Accept the restore: planned rides are ordered again.
+    """Accept the restore: all held rides may be ordered as planned.
 
     Returns None when there is none to accept.
     """

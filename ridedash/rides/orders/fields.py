@@ -128,7 +128,7 @@ class BookingRequest:
     margin: timedelta = MARGIN  # a planned ride is ordered this long, plus the eta, before pickup
     tz: ZoneInfo = UTC_ZONE  # the property's zone: a series keeps its local times
 
-    # each token makes one order, or one group
+    # each token makes its orders once, however often the form is sent
     form_token: str = field(metadata=_field("form_token"))
     pickup_at: datetime | None = field(  # the pickup time of a planned ride; None: now
         default=None,

@@ -125,7 +125,7 @@ def _is_name(cell: str) -> bool:
 
 
 def _is_phone(cell: str) -> bool:
-    """Whether the only cell after the name is a phone number."""
+    """Whether a cell is a phone number, not a room: by its plus sign or by its many digits."""
     digits = re.sub(r"\D", "", cell)
     return cell.startswith("+") or (
         len(digits) >= PHONE_DIGITS and not re.search(r"[^\d\s()./-]", cell)

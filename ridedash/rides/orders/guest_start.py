@@ -179,7 +179,10 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
 
 
 def _order_of_token(s: Session, request: BookingRequest, limits: Limits) -> int | None:
-    """The order that this form made. Raises TokenReused for one with other contents or limits."""
+    """The order that this form made. Raises TokenReused for one with other contents or limits.
+
+    Raises OfferUnknown for an order of another property.
+    """
     order = s.scalars(select(Order).where(Order.form_token == request.form_token)).first()
     if order is None:
         return None

@@ -140,9 +140,9 @@ def ask(s: Session, vault: TokenVault, new: NewAsk, now: datetime) -> int:
 def ask_of(
     s: Session, vault: TokenVault, key: tuple[int, str, int], now: datetime
 ) -> AskNow | None:
-    """The approval for a kiosk's order token and the offer that its page posts; None without one.
+    """The approval for a kiosk's order token and the offer that its page posts.
 
-    `key` is (kiosk id, order token, offer id).
+    None if none was requested in the last hour. `key` is (kiosk id, order token, offer id).
     """
     kiosk_id, token, offer_id = key
     rows = s.scalars(

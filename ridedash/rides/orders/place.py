@@ -74,7 +74,7 @@ class OfferUnknown(PlaceError):
 
 
 class OfferStale(PlaceError):
-    """The offer is older than two minutes: show it beside a fresh price, and ask again."""
+    """The offer is not fresh (`is_fresh`): show it beside a fresh price, and ask again."""
 
     def __init__(self, old: Offer) -> None:
         super().__init__(f"offer {old.id} is older than two minutes")
@@ -99,9 +99,10 @@ class OpenRide:
 
 
 class GuardBusy(PlaceError):
-    """The guest already has an open ride from here (docs/booking-protocol.md 1.2).
+    """The guest already has an open ride from this pickup (docs/booking-protocol.md 1.2).
 
-    `rides` are the guest's open rides, the newest first. `seen` are the ids that a form for a
+    Or the order that this one replaces was replaced already. `rides` are the guest's open rides, or
+    the orders that replaced the same one, the newest first. `seen` are the ids that a form for a
     second car must send: those of `rides`, and those that this form sent.
     """
 

@@ -23,7 +23,8 @@ from ridedash.store.models.orders import Action, Order, OrderState, Ride
 # an instant further in the future than this was written by a clock that has stepped back since
 AHEAD: Final = timedelta(seconds=5)
 USUAL_INTERVAL_S: Final = 60.0  # most waits that tracking/policy.py sets are no longer than this
-LONGEST_INTERVAL_S: Final = 330.0  # the longest wait that tracking/policy.py sets, with its jitter
+# the longest wait that tracking/policy.py sets, with its jitter, for rides without poison
+LONGEST_INTERVAL_S: Final = 330.0
 ACTION_LASTS: Final = timedelta(seconds=30)  # no call of an action takes longer
 ACTION_WAITS: Final = timedelta(seconds=60)  # longer than any wait before an action is repeated
 

@@ -51,7 +51,7 @@ def new_reference() -> str:
 
 
 def request_digest(request: BookingRequest) -> str:
-    """A digest of the whole request: the same form token with another digest is refused."""
+    """A digest of the request and its sender: a form token with another digest is refused."""
     facts = asdict(request)
     del facts["form_token"], facts["actor"]
     # `second_to` and `kiosk_id` are left out while they are empty: earlier releases did not have

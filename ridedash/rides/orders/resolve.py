@@ -168,7 +168,10 @@ def _state_before(order: Order) -> OrderState | None:
 
 
 def _undo_one(s: Session, order: Order, now: datetime, staff_id: int) -> bool:
-    """Undo the withdrawal of a locked order. False when it is too late."""
+    """Undo the withdrawal of a locked order.
+
+    False when it is too late, the order was replaced by another one, or its guest was erased.
+    """
     to = _state_before(order)
     if to is None or undo_until(order) is None or order.resolved_at is None:
         return False
@@ -246,7 +249,7 @@ def _link(
 
 
 def _other_order(s: Session, order: Order, booking_id: str) -> int | None:
-    """Another order that has this booking."""
+    """The id of another order that has this booking; None without one."""
     same = or_(Order.booking_id == booking_id, Ride.booking_id == booking_id)
     query = select(Order.id).outerjoin(Ride, Ride.order_id == Order.id)
     return s.scalars(query.where(Order.id != order.id, same)).first()

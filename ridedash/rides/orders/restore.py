@@ -131,7 +131,10 @@ class RestoreWatch:
         return true() if mark is None else restores.is_at_least(mark.epoch, mark.beats)
 
     def is_current(self, s: Session) -> bool:
-        """Whether the database was compared, and has not gone back in time since."""
+        """Whether the database was compared, and has not gone back in time since.
+
+        True before the first heartbeat.
+        """
         if self._mark is None:
             return True
         here = select(Watermark.id).where(self.is_as_seen())

@@ -96,9 +96,11 @@ class Sender:
             return s.scalars(query.order_by(Order.due_at).limit(limit)).all()
 
     def send(self, order_id: int) -> bool:
-        """Send one order and settle it. False when it is not ready, or when another worker has it.
+        """Send one order and settle it.
 
-        Raises CommitUnknown when it is not known whether the claim was committed: nothing was sent.
+        False when it is not ready, when another worker has it, or when it became NOT_SENT because
+        its request can't be built or there is no token. Raises CommitUnknown when it is not known
+        whether the claim was committed: nothing was sent.
         """
         prepared = self._prepare(order_id)
         if prepared is None:

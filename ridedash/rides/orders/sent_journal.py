@@ -184,7 +184,7 @@ class SentJournal:
     def write_mark(self, mark: Mark) -> None:
         """Store the mark of the database.
 
-        The file is not synced: if the newest mark is lost, only fewer restores are detected.
+        The file is not synced: if the newest mark is lost, a restore may stay undetected.
         """
         if self.number is None:
             return

@@ -16,7 +16,7 @@ from ridedash.store import audit
 from ridedash.store.actors import Who
 from ridedash.store.models.orders import Order, OrderState, Ride
 
-LATE_ANSWER: Final = "order.late_answer"  # what the audit log calls it
+LATE_ANSWER: Final = "order.late_answer"  # an audit entry, see `_record_late_answer`
 UNPROVED: Final = frozenset({OrderState.SENDING, OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED})
 SHORT_WAIT_S: Final = 10.0  # the longest Retry-After for which a send waits, once
 
@@ -24,8 +24,9 @@ SHORT_WAIT_S: Final = 10.0  # the longest Retry-After for which a send waits, on
 def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) -> OrderState:
     """Apply an outcome to an order, and add its ride. Returns the state of the order.
 
-    SENDING takes any outcome; UNKNOWN and CLOSED_NOT_BOOKED take a proof only. Any other outcome
-    changes nothing; it is recorded if it says something else, or names a booking.
+    SENDING takes any outcome, UNKNOWN only a proof, CLOSED_NOT_BOOKED only the proof of a booking.
+    Any other outcome changes nothing. It is recorded if it contradicts a settled order, or names a
+    booking that the order does not get.
     """
     state = OrderState(order.state)
     if state not in UNPROVED:

@@ -182,7 +182,10 @@ def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
 
 
 def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
-    """Raise an item for a planned ride that failed: perhaps no one looks when it is sent."""
+    """Raise and clear the attention items that only planned rides have.
+
+    One that failed gets an item, because perhaps no one looks at it when it is sent.
+    """
     clear_attention(s, order, NOT_YET, now)
     if to is OrderState.SCHEDULED and order.held_at is not None:  # its withdrawal was undone
         raise_attention(s, order, HELD, None, now)
@@ -196,8 +199,8 @@ def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> No
 def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> None:
     """Log a committed transition.
 
-    A withdrawal is not logged as a warning. A code of the service that is not documented may
-    contain anything, so it is not logged.
+    A withdrawal and a missed start are logged as INFO, not as a warning. A code of the service that
+    is not documented may contain anything, so it is not logged.
     """
     shown = code or "no code"
     if code and to is OrderState.REJECTED and not is_known_code(code) and not _HTTP.fullmatch(code):

@@ -359,7 +359,7 @@ def _marked_clock(parts: _Parts) -> None:
 
 
 def _is_named(parts: _Parts) -> bool:
-    """Whether a day is named by more than "today" or "tonight": by a weekday or a date."""
+    """Whether a day is named by a weekday, a date or a word other than "today" and "tonight"."""
     return parts.weekday is not None or (bool(parts.day) and parts.kind not in ("today", "tonight"))
 
 

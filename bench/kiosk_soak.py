@@ -101,7 +101,7 @@ class Soak:
         guest.press("aid-large", "aid-large", "bar-over")
 
     def _leaves(self, guest: Guest) -> None:
-        """The guest walks away: the kiosk returns by itself, 20 s after its timeout."""
+        """The guest walks away: after its idle time the kiosk asks, and 20 s later starts over."""
         guest.cars("place-1")
 
     def _another_language(self, guest: Guest) -> None:

@@ -50,7 +50,7 @@ class World:
     def heard(self) -> None:
         """Record, as a worker does, that the service has just answered polls of all rides.
 
-        After a minute without such a record, boards and pages say how old their facts are.
+        Without such a record, pages soon say how old their facts are, and boards after a minute.
         """
         with self.desk.services.db.write() as s:
             s.execute(update(Ride).values(seen_at=datetime.now(UTC)))

@@ -97,7 +97,7 @@ class Settings:
 
     @property
     def demo(self) -> bool:
-        """Whether the embedded sandbox stands in for the service."""
+        """Whether this is a demo: its service is the embedded sandbox, unless it names another."""
         return self.mode == "demo"
 
     @property

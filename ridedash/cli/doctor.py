@@ -72,7 +72,7 @@ def report_line(finding: Finding) -> str:
 
 
 def examine(services: Services) -> Iterator[Finding]:
-    """The findings of all checks, in order; no check raises.
+    """The findings of all checks, in order.
 
     Without a database the checks know no property and no usual pickup.
     """

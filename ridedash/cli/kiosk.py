@@ -22,7 +22,10 @@ def check(environ: Mapping[str, str]) -> int:
 
 
 def examine(services: Services) -> Iterator[Finding]:
-    """The findings: the address that devices use, then each device; no check raises."""
+    """The findings: about the address that devices use, then about each device.
+
+    If the database can't be used, the findings about it stand in place of those about devices.
+    """
     yield _tls(services)
     about_database, ours = database(services)
     if ours is None:

@@ -1,6 +1,7 @@
 """The guests of the demo, named after birds, so that no real person's name is among them.
 
-Stories use them in this order, so that each audience sees the same names.
+The story of the evening books for the first thirty in this order, so that each audience sees the
+same names. A seed chooses among all of them for the rides with which a new demo starts.
 """
 
 from dataclasses import dataclass

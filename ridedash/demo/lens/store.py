@@ -1,4 +1,4 @@
-"""instance/lens.db: the calls to the service that a demo has made, redacted; the latest 5,000.
+"""instance/lens.db: the latest calls to the service that a demo has made, without secrets.
 
 It is a separate file, written by one thread of each process (recorder.py) and read by the pages. It
 may be deleted at any time. Numbers rise in the order in which calls ended.

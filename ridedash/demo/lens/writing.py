@@ -55,7 +55,7 @@ class Seen(NamedTuple):
 class PollRun:
     """Equal polls of one ride in a row: their row in the file, and what is not written yet.
 
-    `likeness` is None until this process has read such a poll.
+    `likeness` is the hash of `_alike`; None until this process has handled such a poll.
     """
 
     number: int

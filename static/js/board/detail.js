@@ -1,6 +1,6 @@
 /**
- * The chosen ride beside the list: the markup and the forms of its page, sent without leaving the
- * board.
+ * The chosen ride beside the list, with the markup of its page. Its forms are sent without leaving
+ * the board.
  */
 
 import { RideView } from "../rides/view.js";
@@ -14,7 +14,7 @@ export class Detail {
   /**
    * `refill(order, how)` fills the booking form and returns whether it could; `done()` runs after
    * an action; `mounted()` after a page was inserted, which may be older than the last poll;
-   * `failed()` when there was no answer.
+   * `failed()` when no page of a ride came, or an action failed whose ride is not shown any more.
    */
   constructor(box, { refill, done, mounted, failed }) {
     this.box = box;
@@ -36,8 +36,8 @@ export class Detail {
   }
 
   /**
-   * Show a ride. Resolves to its root, or to null when another ride was opened meanwhile or no
-   * answer came.
+   * Show a ride. Resolves to its root, or to null when it was closed meanwhile or its page did not
+   * come.
    */
   async open(id, { focus = false, panel = "" } = {}) {
     if (this.id !== id || !(this.view || this.coming)) this.coming = this.#fetch(id);
@@ -101,8 +101,8 @@ export class Detail {
   }
 
   /**
-   * Request a page of ours and return its ride; null if the ride is not wanted any more, or did not
-   * come. A failed action is reported even if the user has chosen another ride meanwhile.
+   * Request a page and return the root of its ride; null if the ride is not wanted any more, or did
+   * not come. A failed action is reported even if the user has chosen another ride meanwhile.
    */
   async #ask(address, options) {
     const round = (this.round += 1);

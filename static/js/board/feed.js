@@ -3,7 +3,7 @@
  * ride. No DOM.
  */
 
-const LONGEST = 3_500; // characters of an address; instead of a longer one, all rows are requested
+const LONGEST = 3_500; // characters: if the list of known rows is longer, all rows are requested
 
 export class Known {
   constructor() {

@@ -1,7 +1,7 @@
 /**
- * All cabs of the board on one canvas: each is a sign with the guest's room in the colour of its
- * row, and an arrow in the direction of the cab. The chosen cab stands out. This module
- * does not use Leaflet.
+ * All cabs of the board on one canvas. Each is a sign with the guest's room, or initials, in the
+ * colour of the ride's row in the list; a moving cab also has an arrow in its direction. The chosen
+ * cab stands out. This module does not use Leaflet.
  */
 
 import { apart, overlaps, placed } from "./labels.js";
@@ -97,8 +97,9 @@ export class Fleet {
   }
 
   /**
-   * Move signs apart that would cover each other or the property. Signs of standing cabs come first
-   * and stay in place until their cab moves or the map is zoomed.
+   * Move signs apart that would cover each other, the property, a pin or a button. Signs of
+   * standing cabs come first; if possible they stay in place until their cab moves or the map is
+   * zoomed.
    */
   #spread(size) {
     const zoom = this.map.zoom;
@@ -238,7 +239,7 @@ export class Fleet {
     return this.widths.get(key);
   }
 
-  /** The id of the cab whose sign is at a point, or next to it; null for none. */
+  /** The id of the cab whose sign or own position is at a point, or near it; null for none. */
   #at(point) {
     const here = { ...point, width: 1, height: 1 };
     const near = { ...point, width: 2 * NEAR, height: 2 * NEAR };

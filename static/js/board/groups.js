@@ -41,7 +41,7 @@ export class Groups {
     if (anchor?.isConnected) this.#hold(anchor, before);
   }
 
-  /** Scroll back to what was moved out of view, once no one is about to press anything. */
+  /** Undo the scrolling of #hold, unless the user is about to press something. */
   release() {
     if (!this.#aimed()) this.#end();
   }
@@ -113,7 +113,7 @@ export class Groups {
     return this.body.querySelector(POINTED) ?? (reached ? focus.closest(".row, .call") : null);
   }
 
-  /** The first visible row of a scrolled list. */
+  /** The first visible row of a scrolled list; null if the list is not scrolled. */
   #inView() {
     if (!this.#scroller().scrollTop) return null;
     const top = Math.max(0, this.body.getBoundingClientRect().top);

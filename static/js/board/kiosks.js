@@ -32,8 +32,8 @@ export class Kiosks {
   }
 
   /**
-   * Show these calls. The card of a call that is already shown stays unchanged, because the user
-   * may be choosing a reason.
+   * Show these calls. A call that is already shown keeps its card, because the user may be choosing
+   * a reason there; only the texts are updated.
    */
   show(calls) {
     const before = [...this.box.children];

@@ -20,8 +20,8 @@ export function overlaps(a, b) {
 
 /**
  * The box of a label of this size beside a marker: to its right, to its left, above or below, where
- * it covers the fewest of `others`; it is moved into a map of `size` {x, y}. `free`: whether it
- * covers none.
+ * the label covers the fewest of `others` and the marker; it is moved into a map of `size` {x, y}.
+ * `free`: whether it covers none of them.
  */
 export function placed(mark, { width, height }, size, others) {
   const across = (mark.width + width) / 2 + 1;
@@ -41,9 +41,9 @@ export function placed(mark, { width, height }, size, others) {
 
 /**
  * Move boxes apart: each that overlaps an earlier one, or one of `fixed`, goes to the nearest free
- * place around its own, inside a map of `size` {x, y}. A box with `kept` [x, y] (by how many px it
- * was moved last time) stays there if possible. Returns new boxes, with `fromX` and `fromY` where a
- * box had to move.
+ * place around its own, inside a map of `size` {x, y}, if there is one. A box with `kept` [x, y],
+ * the px by which it was moved last time, is moved by the same px again if possible. Returns new
+ * boxes, with `fromX` and `fromY`, the old centre, where a box had to move.
  */
 export function apart(boxes, fixed, size) {
   const taken = [...fixed];
@@ -58,8 +58,9 @@ export function apart(boxes, fixed, size) {
 }
 
 /**
- * The place that is as far from the box's own as last time; null if it is taken. It may overlap
- * others by half of a GAP, because the position of a standing cab varies by some pixels.
+ * The box, moved by as many px as last time; null if this place is taken, or if the box has no
+ * `kept`. It may overlap others by half of a GAP, because the position of a standing cab varies by
+ * some pixels.
  */
 function stays(box, free) {
   if (!box.kept) return null;

@@ -1,5 +1,6 @@
 /**
- * The list of rides: only changed text is updated, and no row moves under the pointer or the focus.
+ * The list of rides. Only changed text is updated, and what the user points at or has in focus is
+ * not replaced by another row (groups.js).
  */
 
 import { ageText, timerText } from "../shared/ages.js";
@@ -24,7 +25,7 @@ export class RideList {
     this.rows = [];
     this.ticking = [];
     this.shown = "";
-    this.waits = false; // whether rows still have to move
+    this.waits = false; // whether rows still have to move, or marks to be removed
     this.chosen = null;
     root.querySelector("[data-held-button]").addEventListener("click", () => this.arrange(true));
     const body = root.querySelector(".list-body");
@@ -85,7 +86,7 @@ export class RideList {
 
   /**
    * Move the focus one row forward (1) or back (-1); without focus, from the chosen row or the
-   * first. Returns the ride, or null without any.
+   * first (for -1 the last). Returns the ride's id, or null without any.
    */
   step(by) {
     const links = [...this.root.querySelectorAll("[data-group] .row-link")].filter(isShown);
@@ -103,7 +104,7 @@ export class RideList {
     this.#focus(this.nodes.get(id)?.querySelector(".row-link"));
   }
 
-  /** The ride whose row has the focus, or null. */
+  /** The id of the ride whose row has the focus, or null. */
   focused() {
     const row = document.activeElement?.closest?.(".row[data-id]");
     return row && this.root.contains(row) ? Number(row.dataset.id) : null;

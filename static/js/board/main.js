@@ -74,8 +74,8 @@ class Board {
   }
 
   /**
-   * Show a ride beside the list; resolves to its root. A page without that column opens the ride's
-   * page.
+   * Show a ride beside the list; resolves to its root, or to null. A window that is too narrow for
+   * that column opens the ride's page.
    */
   choose(id, how = {}) {
     if (!wide.matches) {
@@ -146,7 +146,10 @@ class Board {
     if (back) this.list.focus(id);
   }
 
-  /** The ride that a shortcut applies to: the row with the focus, else the chosen one. */
+  /**
+   * Show the ride that a shortcut applies to: that of the row with the focus, else the chosen one.
+   * Null for none, else a promise of the ride's root.
+   */
   meant() {
     const id = this.list.focused() ?? this.known.ride;
     return id === null ? null : this.choose(id);
@@ -286,7 +289,8 @@ class Board {
   }
 
   /**
-   * Show all cabs and the property on the map; `byUser`: by a person, not because the page opened.
+   * Show all cabs and the property on the map: if the user asks for this (`byUser`), or if no ride
+   * is chosen.
    */
   showAll(byUser = false) {
     const points = this.known.cabs.map(([, lat, lng]) => [lat, lng]);

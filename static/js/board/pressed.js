@@ -3,7 +3,7 @@
  * the press gets an answer at once and no row moves. The form reports its progress:
  * `ridedash:press` {state, guest, room, to, n, later, words, orders}; states: "sent"; "lost" while
  * the same form is sent again; "unknown" for an unknown outcome; "placed" with the ids of the
- * orders; "refused"; "over". The row disappears when one of the orders is in the list
+ * orders; "refused"; "over" removes the row. It disappears when one of the orders is in the list
  * (`ridedash:rows`); the list's row of that order then slides from here to its place.
  */
 

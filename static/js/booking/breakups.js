@@ -24,7 +24,7 @@ export function floatBreakups(box) {
 
 /**
  * Place a fare breakdown below its card, or above it when there is more room, and limit its height
- * to the room.
+ * to the room (but to no less than 160 px).
  */
 function place(breakup) {
   const panel = breakup.querySelector(".breakup-panel");

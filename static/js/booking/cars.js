@@ -11,7 +11,7 @@ const SLOW_MS = 4_000;
 const AGAIN_MS = 5_000; // wait after a request without an answer
 const RARELY_MS = 60_000; // the longest wait between two requests while no cars come
 // requests in a row that the page makes by itself without getting cars; after them it asks only
-// when the user presses, or when it is visible or connected again
+// when the user presses, or when it becomes visible or connected again
 const TRIES = 30;
 const EARLY_MS = 500; // how much too early a timer may fire
 const CLEAR = 8; // px between the chosen card and the bar below it
@@ -93,7 +93,10 @@ export class Cars extends EventTarget {
     (this.chosen ?? this.box.querySelector("[name=offer]:enabled") ?? this.box).focus();
   }
 
-  /** The chosen car: texts for the button and the terms below it, and the number of seats. */
+  /**
+   * The chosen car: category, offer, name, the number of seats ("" if there is no choice), and the
+   * texts for the button and for the terms below it. Null for none.
+   */
   get choice() {
     const car = this.chosen;
     if (!car) return null;
@@ -110,9 +113,10 @@ export class Cars extends EventTarget {
   }
 
   /**
-   * Load the cards for a trip {pickup, drop, account}; without a pickup, remove them. With
+   * Load the cards for a trip {pickup, drop, account, guest}; without a pickup, remove them. With
    * `compare` the page asks by itself, and does not show that a request is under way. Resolves to
-   * {ok, …the answer} or null.
+   * {ok, …the answer}, or to null if the cards were removed, if a newer request was made meanwhile,
+   * or if a request with `compare` brought nothing to show.
    */
   async load(trip) {
     if (!trip?.compare && !sameTrip(this.trip, trip)) this.lost = null;
@@ -167,7 +171,7 @@ export class Cars extends EventTarget {
 
   /**
    * After a renewal without an answer the cards stay, and another renewal follows. A price that is
-   * too old by then is not ordered: the server asks for a new one.
+   * too old by then is not ordered: the server returns the form.
    */
   #keep() {
     if (this.at) this.#later(AGAIN_MS);

@@ -1,12 +1,12 @@
 /**
- * The booking form in the board's left column: it books without leaving the page, and is empty for
- * the next guest. It starts itself on pages with [data-desk-form]. It listens to `ridedash:refill`
- * {order, how} and `ridedash:rows` {rows: id -> row}, after which it removes its words about an
- * order that has left SENDING. Sends `ridedash:booked` {order}, `ridedash:press` about each press
- * (board/pressed.js) and `ridedash:trip` {ends, served}: the ends of the trip, none before the user
- * has set one, and whether the service goes there. Sends `ridedash:aim` {end} while a field without
- * a place is in use; a map that can set that end prevents the default, and answers a click with
- * `ridedash:picked` {end, lat, lng}.
+ * The booking form in the board's left column: it books without leaving the page, and is then empty
+ * for the next guest. It starts itself on pages with [data-desk-form]. It listens to
+ * `ridedash:refill` {order, how} and `ridedash:rows` {rows: id -> row}, after which it removes its
+ * words about orders whose rows are not `waiting` any more. Sends `ridedash:booked` {order},
+ * `ridedash:press` about each press (board/pressed.js) and `ridedash:trip` {ends, served}: the ends
+ * of the trip, none before the user has set one, and whether the service goes there. Sends
+ * `ridedash:aim` {end} while a field without a place is in use; a map that can set that end
+ * prevents the default, and answers a click with `ridedash:picked` {end, lat, lng}.
  */
 
 import { ask, formData } from "../shared/ask.js";
@@ -15,7 +15,7 @@ import { BookForm } from "./form.js";
 import { firstName, guestsOf } from "./guest_list.js";
 import { send } from "./send.js";
 
-const SAID_MS = 20_000; // after this time the list shows the state of the ride
+const SAID_MS = 20_000; // then a message of success disappears: the list shows the ride's state
 // results of attempts that made no order; an earlier attempt may have made one
 const TURNED_AWAY = new Set(["limited", "out", "refused"]);
 const PREPARES = new Set(["show", "quick"]); // buttons that send the form without ordering
@@ -31,7 +31,7 @@ class DeskForm {
 
   pressed = null; // what the list shows of the press; null if it only requests prices
 
-  placed = null; // the result of the last press that placed an order
+  placed = null; // the result of the press whose orders the form's message is about
 
   constructor(root) {
     this.root = root;
@@ -117,7 +117,7 @@ class DeskForm {
     this.bookForm.mapped = !tell("aim", { end: open });
   }
 
-  /** The end whose field has the focus; a click on the map keeps it. */
+  /** Let a click on the map set the end whose field has the focus, until another field has it. */
   #focused({ target }) {
     if (!target.closest("[data-map]"))
       this.#aim(target.closest("[data-place]")?.dataset.place ?? null);
@@ -170,7 +170,10 @@ class DeskForm {
     if (this.pressed) tell("press", { ...this.pressed, state, ...facts });
   }
 
-  /** The reason why the server returned the form: what is wrong with its first field, if one is. */
+  /**
+   * The text of the first error in a returned form: of a field if the form has a summary of wrong
+   * fields (#booking-wrong), else of an alert or a field; "" without any.
+   */
   #wrong() {
     const marked = ".field-error:not([hidden]) span";
     const why = this.body.querySelector("#booking-wrong") && this.body.querySelector(marked);
@@ -184,7 +187,7 @@ class DeskForm {
     this.#tellPress("lost", { words: this.texts.sayLost });
   }
 
-  /** What is said about a result; nothing about a form with errors, which has its own words. */
+  /** The message about a result; "" for a form with errors, which has its own words. */
   #wordsOf(result) {
     switch (result.kind) {
       case "made":

@@ -1,7 +1,8 @@
 /**
  * The booking form: connects guest, trip, cards and button, on any page. It does not depend on a
- * map. Events: "ends" {end?} when an end moved or lost its place; "zone" {zone} when the pickup
- * points changed; "send" {event} (can be prevented) before a valid form is sent.
+ * map. Events: "ends" {end?} when an end moved or lost its place, and after each answer about cars;
+ * "zone" {zone} when the pickup points changed; "send" {event} (can be prevented) before a valid
+ * form is sent.
  */
 
 import { ask } from "../shared/ask.js";
@@ -177,7 +178,7 @@ export class BookForm extends EventTarget {
     this.#sayMissing(cars.box.querySelector("[data-missing]"));
   }
 
-  /** Name the missing ends in `line`, the words in place of cars; `line` may be null. */
+  /** Name the missing ends in `line`, a text that is in the place of the cars, or null. */
   #sayMissing(line) {
     if (!line) return;
     const { noEnds, noPickup, noDrop } = line.dataset;
@@ -209,7 +210,7 @@ export class BookForm extends EventTarget {
       this.flight.propose();
     });
     this.when.addEventListener("changed", () => this.updateButton());
-    // not while another trip is typed or its cars are being requested; `wake` checks again
+    // not while the form is sent, another trip is typed or its cars requested; `wake` checks again
     const renew = () =>
       this.sending || this.trip.loose || this.cars.busy || this.reload({ compare: true });
     this.cars.addEventListener("old", renew);
@@ -274,7 +275,8 @@ export class BookForm extends EventTarget {
   }
 
   /**
-   * Set the drop to a favourite place by its number; false if there is no such place, or no form.
+   * Set the drop to a favourite place by its number; false if there is no such place, or if the
+   * form is hidden or being sent.
    */
   goTo(slot) {
     const place = this.sending || !isShown(this.bookButton) ? null : this.#favourite(slot);

@@ -169,7 +169,7 @@ function isName(cell) {
   return /\p{L}/u.test(cell) && !/\p{N}/u.test(cell);
 }
 
-/** The cells of a line, however they are spaced and separated. */
+/** The cells of a line as one text, the same however they are spaced, separated or capitalised. */
 function cells(line) {
   return cellsOf(line).join("\t").trimEnd().toLowerCase();
 }

@@ -15,8 +15,8 @@ export const PHONE = /^\+?[\d\s().\-/]{7,}$/;
 
 export class GuestFinder extends EventTarget {
   /**
-   * `path` answers {guests}; `announce(n)` announces the number of results; `failed` is shown when
-   * there is no answer.
+   * `path` answers {guests}; `announce(n)` announces the number of results; `failed` is the message
+   * for a missing answer, `signedOut` that after a sign-out.
    */
   constructor(form, { path, announce, failed, signedOut }) {
     super();
@@ -115,7 +115,8 @@ export class GuestFinder extends EventTarget {
   }
 
   /**
-   * Move a room or a phone number from the name field to its own field, unless a guest was chosen.
+   * Move a room or a phone number from the name field to its own field, unless a guest was chosen
+   * or that field has a text. Returns whether it was moved.
    */
   #sort() {
     const typed = this.name.value.trim();

@@ -39,7 +39,7 @@ function other(end) {
   return end === "pickup" ? "drop" : "pickup";
 }
 
-/** Draw the pins of both ends. The answer with the cars has the name of a nameless pin. */
+/** Draw the pins of both ends, and a dashed line between them. */
 function drawEnds() {
   if (!map) return;
   for (const [end, word] of [
@@ -84,7 +84,8 @@ function drawZone() {
 }
 
 /**
- * Draw the pickup points that the server listed as numbers on the map; folium has drawn the zone.
+ * Draw the pickup points of the list that came with the page, as numbers on the map; folium has
+ * drawn the boundary of their zone.
  */
 function adoptZone() {
   const links = [...bookForm.zoneList.querySelectorAll("[data-zone-point]")];

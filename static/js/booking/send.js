@@ -1,6 +1,6 @@
 /**
  * Posts a booking form, and repeats it when there is no answer. The same bytes have the same form
- * token, so that at most one order is made. It does not depend on a page.
+ * token, so that no order is made twice. This module does not depend on a page.
  */
 
 import { bodyOf } from "../shared/ask.js";
@@ -11,8 +11,8 @@ const AGAIN_AFTER_MS = [1_000, 3_000]; // waits before the two retries
 /**
  * Send the form. Resolves to the result: {kind: "made", order, html}; {kind: "before", order, html}
  * for a form that made another order before; {kind: "form", html} with errors; {kind: "limited"};
- * {kind: "out"} when signed out; {kind: "refused"} for an outdated page; {kind: "lost"} when the
- * outcome is unknown. `lost()` is called before each retry.
+ * {kind: "out"} when signed out; {kind: "refused"} for another 4xx status, such as that for an
+ * outdated page; {kind: "lost"} when the outcome is unknown. `lost()` is called before each retry.
  */
 export async function send(url, data, lost = () => {}) {
   let result = await once(url, data);

@@ -55,7 +55,7 @@ export class Several extends EventTarget {
     return sayPlan.replace("{car}", () => car);
   }
 
-  /** Show the current price of this offer's way back; the shown price is stored with the ride. */
+  /** Show the current price of this offer's way back; the form names the offer that was shown. */
   async priceOf(offer) {
     if (!this.#wantsBack || !offer || offer === this.offer) return;
     this.offer = offer;

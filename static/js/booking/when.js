@@ -14,7 +14,7 @@ import { Several } from "./several.js";
 const DAY_MS = 24 * 3_600_000;
 const SOONEST_MS = 15 * 60_000;
 const DEBOUNCE_MS = 150;
-const EVERY_MS = 30_000; // "in 40 min" has to be read again from time to time
+const EVERY_MS = 30_000; // so often "in 40 min" and the quick choices are updated
 const AGAIN_MS = 3_000; // wait after a request without an answer
 
 export class When extends EventTarget {
@@ -84,7 +84,10 @@ export class When extends EventTarget {
     this.#read();
   }
 
-  /** Read the same words again: the time is nearer by now, or the words mean another time. */
+  /**
+   * Ask again about the shown day and time, which is nearer by now, or for quick choices if nothing
+   * is typed. Words without a time are not read again.
+   */
   #renew() {
     if (this.time.value || !this.words.value) this.#read();
   }
@@ -153,7 +156,10 @@ export class When extends EventTarget {
     );
   }
 
-  /** Whether the ride is for now, or has a day and time that are not too soon. */
+  /**
+   * Whether the ride is for now, or has a day and time that are not too soon; and whether the list
+   * of guests, the way back and the series are complete.
+   */
   get ready() {
     if (this.list.tooLong || this.list.doubtful || !this.several.ready) return false;
     return this.#timed;

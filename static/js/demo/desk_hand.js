@@ -1,6 +1,7 @@
 /**
  * Requests prices and books at the desk of the stage like a person: types into its form, takes the
- * first place found, chooses the car and presses Book. The audience sees each letter.
+ * listed place with the wanted name, chooses the car and presses Book. The audience sees each
+ * letter.
  */
 
 import { PATIENCE_MS, byHand, pause, until } from "./hand.js";
@@ -51,8 +52,7 @@ async function filled(desk, wanted) {
 
 /**
  * Ask for the price of {drop, car}, and book nothing. If the form already has the trip, its prices
- * are requested again. Resolves to whether there is an answer: a price, or the reason why there is
- * none.
+ * are requested again. Resolves to whether the car is offered; to true after a repeated request.
  */
 export function ask(page, wanted) {
   return byHand(page, (desk) => answered(desk, wanted), false);
@@ -67,7 +67,10 @@ async function answered(desk, wanted) {
   return true;
 }
 
-/** Choose the place and the car if the form has others. False if that car is not offered. */
+/**
+ * Choose the place, unless the form has it, and the car. False if the car is not offered, the place
+ * is not found, or a person types too.
+ */
 async function choose(desk, form, { drop, car }) {
   if (!leadsTo(form, drop)) {
     const place = form.querySelector('[data-place="drop"]');
@@ -106,7 +109,7 @@ function named(place, name) {
 
 /**
  * The option of the list with this name; null if none comes. A field that loses the focus closes
- * its list and ignores answers: then the words are typed again.
+ * its list and ignores answers: then its words are searched again.
  */
 async function listed(desk, place, field, name) {
   for (let time = 0; time < TIMES && field.isConnected && !isTheirs(field); time += 1) {
@@ -131,7 +134,7 @@ async function type(desk, field, words) {
     note(field);
     field.dispatchEvent(new Event("input", { bubbles: true }));
     await pause(LETTER_MS);
-    desk(); // ends this work if another hand has begun
+    desk(); // ends this work if another hand has begun, or this one was stopped
     if (isTheirs(field)) return false;
   }
   field.dispatchEvent(new Event("change", { bubbles: true }));

@@ -28,7 +28,7 @@ let listed = ""; // what the list shows: a tab and a ride
 let timer = 0;
 let round = 0; // later requests make the answers of earlier ones void
 
-/** The order of the ride on this page, or else on the phone of the stage; "" for none. */
+/** The order id of the ride on this page, or else on the phone of the stage; "" for none. */
 export function ride() {
   const own = document.querySelector("[data-ride]")?.dataset.ride;
   if (own || parent === window) return own ?? "";
@@ -90,7 +90,7 @@ function setTab(tab) {
   refresh();
 }
 
-/** Update the list, now and every second. */
+/** Update the list, now and every second while the drawer is open. */
 async function refresh() {
   clearTimeout(timer);
   const mine = ++round;

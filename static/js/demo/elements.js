@@ -43,7 +43,7 @@ function beside(name) {
   return frames().find((frame) => frame.name === name);
 }
 
-/** The id of the order with this ride number at the kiosk; the stage has the list. */
+/** The id of the order with this ride number at the kiosk, from its frame's list (screens.js). */
 function ticketOf(number) {
   return JSON.parse(beside("kiosk")?.dataset.tickets ?? "{}")[number];
 }

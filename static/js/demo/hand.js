@@ -7,7 +7,7 @@
 const LOOK_MS = 50;
 export const PATIENCE_MS = 20_000;
 const LATE_MS = 3_000; // a shorter wait needs no message
-// with reduced motion, typed text appears at once
+// with reduced motion there are no pauses: typed text appears at once
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const LEFT = new Error("the hand has left its work");
 

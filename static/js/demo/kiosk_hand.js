@@ -47,7 +47,10 @@ async function booked(page, wanted, stands) {
   return Boolean(await during(page, () => isAt(page, "booked")));
 }
 
-/** Type {number, pin}; with `code` show the start code. Resolves to whether the kiosk answered. */
+/**
+ * Look up a ride: {language, number, pin}; with `code`, show its start code too. Resolves to
+ * whether the kiosk answered, with `code` to whether it shows the code.
+ */
 export function look(page, wanted) {
   return byHand(page, (kiosk) => looked(kiosk, wanted), false);
 }

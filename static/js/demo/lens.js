@@ -11,7 +11,7 @@ const PLACE = "ridedash.lens";
 export const kept = read();
 let parts = null; // the modules of the drawer and of elements, once they are requested
 
-/** The stored settings; empty if the storage is broken or not available. */
+/** The stored settings; the usual ones if the storage is broken or not available. */
 function read() {
   const usual = { open: false, height: 45, tab: "ride" };
   try {

@@ -1,13 +1,13 @@
 /**
- * A picture of the stage, drawn by this browser out of the pages in its frames: this needs no
- * permission, and nothing leaves this machine. Each page is copied with its styles into an SVG,
- * which a canvas draws. A drawn SVG loads nothing, so images are embedded as data: URLs; images of
- * other origins are left out.
+ * A picture of the stage, drawn by this browser out of the pages in its frames: unlike a capture of
+ * the screen, this needs no permission of the user. Each page is copied with its styles into an
+ * SVG, which a canvas draws. A drawn SVG loads nothing, so images are embedded as data: URLs;
+ * images of other origins are left out.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
 const XHTML = "http://www.w3.org/1999/xhtml";
-const WIDE_PX = 1_600; // width of the picture, at most twice the width on the screen
+const WIDE_PX = 1_600; // width of the picture, which is at most twice that on the screen
 const HEAD_PX = 44; // height of the line of words above the screens
 // qualities of the JPEG; the first one is used whose file is small enough
 const QUALITIES = [0.9, 0.8, 0.65, 0.5, 0.3];

@@ -55,7 +55,7 @@ export class Screens {
     return contentDocument?.location?.href.startsWith("http") ? contentDocument : null;
   }
 
-  /** Load an address of ours into a screen, unless it is there already. */
+  /** Load an address of ours into a screen, unless it is there already; null empties the screen. */
   open(name, address) {
     const frame = this.frame(name);
     const empty = frame.parentElement.querySelector("[data-empty]");
@@ -134,7 +134,7 @@ export class Screens {
 
   /**
    * Point the audience to a screen, and to an element of it if one is given. A desk that does not
-   * show that element opens the page of the ride `order`.
+   * show that element opens the page of the ride `order`, unless a person has typed into the desk.
    */
   show(name, selector = "", order = null) {
     const now = [name, selector, selector && order].join();
@@ -231,7 +231,7 @@ export class Screens {
     this.point();
   }
 
-  /** Show a ring where a person presses, for the audience. */
+  /** While the screens are projected, show the audience a ring where a person presses. */
   #ring(x, y) {
     if (!this.projected) return;
     const ring = document.createElement("i");

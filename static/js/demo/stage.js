@@ -140,7 +140,7 @@ root.querySelector("[data-pair]")?.addEventListener("submit", (event) => {
   part.querySelector("[data-empty]").hidden = true;
 });
 
-/** Draw the visible screens, and store the picture for the package. */
+/** Draw the visible screens, and send the picture to the server (ridedash/demo/pictures.py). */
 async function photograph(button) {
   const { words, failed } = button.dataset;
   button.setAttribute("aria-busy", "true");

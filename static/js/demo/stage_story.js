@@ -17,7 +17,7 @@ const BETWEEN_MS = 3_500; // time to read a sentence
 
 /**
  * The answer to a form, without a time limit: beginning a story first deletes the demo's rides,
- * which may have to wait for the ride company.
+ * which may have to wait for the sandbox's answer to an order. {} without an answer.
  */
 async function postForm(address, form) {
   try {
@@ -48,7 +48,7 @@ export class StageStory {
     this.done = null; // the step that a screen has done, as far as it could
     this.refused = ""; // the words in which the desk's form refused that step
     this.beginning = null; // the start of a story that is under way
-    this.wanted = null; // the same, unless a Reset has ended it meanwhile
+    this.wanted = null; // identifies that start; null once a Reset has ended it
     this.again = null; // continues once the desk's form may be cleared
     const on = (name, act) => this.#part(name).addEventListener("click", act);
     on("play", () => (this.stop ? this.hold() : this.play()));

@@ -29,7 +29,7 @@ export function isDenied(status) {
 
 /**
  * One press of Step: {ok, status, body}, the body being the moment after it. `hands` names the
- * screens that can do steps by themselves: {desk: "1"}.
+ * screens that can do steps by themselves, {desk: "1"}, with the words of a refusal in `refused`.
  */
 export function take(run, step, speed, hands = {}) {
   return askQuietly(`/demo/runs/${run}/step`, {

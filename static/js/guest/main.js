@@ -98,7 +98,7 @@ class GuestPage {
     // Reload if the start button changes: the ride no longer waits for it, or the last press
     // ordered nothing.
     if (JSON.stringify(body.ready) !== ready) return void location.reload();
-    // Reload for other steps, because their markup differs.
+    // Reload for another number of steps, because their markup differs.
     if ((body.steps ?? []).length !== steps) return void location.reload();
     for (const slot of root.querySelectorAll("[data-slot]"))
       this.#fill(slot, at(body, slot.dataset.slot) ?? "");

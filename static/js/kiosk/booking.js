@@ -1,6 +1,6 @@
 /**
- * The requests behind the screens of a visit: cars, the order, a ride that is looked up. Answers
- * that come after the end of their visit are ignored.
+ * The requests behind the screens of a visit: places, cars, the order, a ride that is looked up,
+ * and the guest's own phone. Answers that come after the end of their visit are ignored.
  */
 
 import { cancelSheet, goneSheet, phoneSheet } from "./sheets.js";
@@ -20,8 +20,8 @@ const GONE_MS = 5_000; // time to read where the visit continues
 const TYPED_MS = 200;
 const LOOK_AGAIN_MS = 3_000; // wait before a search that failed is repeated
 const GRACE_MS = 5_000; // requests are repeated for this long: a restarting server is back by then
-const PRESSED_MS = 3_000; // the same after Book, which has only 20 s
-const CARS_AGAIN_S = 5; // wait before cars are requested again, if our server was silent
+const PRESSED_MS = 3_000; // the same after Book: after UNKNOWN_S the result counts as unknown
+const CARS_AGAIN_S = 5; // wait before cars are requested again after a request that failed
 /** Screens that show prices of cars, in the guest's language. */
 const OF_CARS = new Set(["car", "meet", "people", "who", "check"]);
 
@@ -51,7 +51,10 @@ export class Booking {
     return { visit: this.k.visit.id, lang: this.k.visit.language };
   }
 
-  /** The fields that open a ride: number and PIN; for the page that booked it, also its secret. */
+  /**
+   * The fields that open a ride: number and PIN, and the form token, by which the server recognises
+   * the page that ordered the ride.
+   */
   get ticket() {
     const { number, pin, formToken } = this.k.visit;
     return { number, pin, form_token: formToken };
@@ -167,7 +170,7 @@ export class Booking {
     this.k.go("place");
   }
 
-  /** Reset the place screen: no typed words, no chosen list. */
+  /** Reset the place screen: no typed words; `tab` is the chosen list, "" for none. */
   #resetPlace(typing, tab = "") {
     this.#cancelSearch();
     Object.assign(this.k.visit, { typing, tab, places: null, unfound: "", typed: "" });
@@ -190,7 +193,7 @@ export class Booking {
     this.#showCars(before);
   }
 
-  /** Show the cars, or why there are none. The answer `before` is not read aloud again. */
+  /** Show the cars, or why there are none; an answer equal to `before` is not read aloud again. */
   #showCars(before = null) {
     const { k } = this;
     const { answer } = k.visit;
@@ -215,8 +218,8 @@ export class Booking {
   }
 
   /**
-   * Request cars; the answer is stored in the visit. Null once no one waits for it: the guest has
-   * left the `wanted` screen, or cars to another place were requested.
+   * Request cars; the answer is stored in the visit. Null without an answer, and once no one waits
+   * for it: `wanted(screen)` is false, or cars were requested again.
    */
   async #requestCars(wanted, grace) {
     const { visit } = this.k;

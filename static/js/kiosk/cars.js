@@ -71,7 +71,7 @@ export function wayTo({ walk: way, steps }) {
   return [way, steps].filter((each) => typeof each === "string" && each);
 }
 
-/** The meeting point; with the button Change if the ride company has several points. */
+/** The meeting point, with the button Change if there are several; null if it is unknown. */
 function meet(k, where) {
   if (!where) return null;
   const words = make(
@@ -125,7 +125,7 @@ export function meetAt(k) {
   };
 }
 
-/** The choice of the number of seats in a shared car: two cards. */
+/** The choice of the number of seats in a shared car: one card for each number. */
 export function people(k) {
   const cards = k.visit.car.seats.map(({ seats, people: words, price }) => {
     const name = make("span", "k-place-name", words);

@@ -1,4 +1,7 @@
-/** Screens E and F, and all screens that can follow a press of Book, except the ticket. */
+/**
+ * Screens E and F, the screens for all outcomes of Book except the ticket, and those that say why
+ * no car can be booked.
+ */
 
 import { beneath, control, fact, icon, lines, make, working } from "./el.js";
 
@@ -103,7 +106,7 @@ export function asking(k) {
  * The outcome is UNKNOWN, in its own colour: the only screen that asks guests not to book again.
  */
 export function unknown(k) {
-  const number = k.visit.ride?.number; // without a number the server has not received the order yet
+  const number = k.visit.ride?.number; // without a number no answer has confirmed the order yet
   return {
     question: k.visit.words?.headline || k.t("unknown"),
     facts: [
@@ -157,7 +160,10 @@ export function noCars(k, answer) {
   };
 }
 
-/** The next steps: another request, which the screen also makes by itself, or another place. */
+/**
+ * The button for the next step: another request, which the screen also makes by itself, or another
+ * place; null if neither would help.
+ */
 function nextStep(k, { again_s: again, state }) {
   if (again) return control("again", "k-button k-main", () => k.booking.cars(), k.t("try_again"));
   if (state !== "none" && state !== "refused") return null;
@@ -165,8 +171,8 @@ function nextStep(k, { again_s: again, state }) {
 }
 
 /**
- * The kiosk can't take orders. Shown before screen B, so that no one fills in six screens in vain;
- * also if the kiosk is out of order.
+ * The kiosk can't take orders. If no ride can be booked now ("trouble"), this is shown in place of
+ * screens A and B, so that no one fills in six screens in vain; "broken" means out of order.
  */
 export function broken(k, kind) {
   const trouble = kind === "trouble";

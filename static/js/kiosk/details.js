@@ -161,7 +161,7 @@ class Form {
     this.#say();
   }
 
-  /** Enter moves to the next required field, and from the last one to the next screen. */
+  /** Enter moves to the next required field that is empty; if there is none, to the next screen. */
   #written() {
     const { visit } = this.k;
     const needed = ({ key, optional }, i) => i > this.at && !optional && !visit[key];

@@ -13,9 +13,9 @@ const SILENT_MS = 15_000;
 const AGAIN_MS = 2_000;
 const PLATE_MM = 20;
 const PLATE_PX = 40; // for a screen that was not measured
-// width of a plate beside the words, as a share of the screen's width: door.css has the same value
+// height of a plate beside the words, as a share of the screen's width: 4.2cqi in door.css
 const OF_WIDTH = 0.042;
-const OF_STACKED = 0.081; // the same for a plate above the words, with only the time beside it
+const OF_STACKED = 0.081; // the same for a plate above the words, beside the time: 8.1cqi
 // height of a row, in heights of a plate
 const HEIGHT = { line: 1.7, stacked: 2.7, grand: 2.2, pressed: 2.75 };
 const LEAST = 4; // rows that are shown in any case, except with plates as wide as a row (grand)
@@ -66,7 +66,10 @@ class Door {
     return Number(root.dataset.pollMs);
   }
 
-  /** After two answers with 404 the display was revoked: reload, which shows the pairing page. */
+  /**
+   * After two answers with 404 in a row, the display counts as revoked: reload, which shows the
+   * pairing page.
+   */
   #failed(status) {
     if (status !== 404) return undefined;
     this.missing += 1;
@@ -157,8 +160,9 @@ class Door {
   }
 
   /**
-   * Choose a layout with as many rows as have room for a plate of 20 mm; further rows are only
-   * counted. On a tablet the plate is on a separate line, as wide as the row.
+   * Choose a layout, and show as many rows as have room for a plate of 20 mm, but at least LEAST;
+   * further rows are only counted. On a tablet the plate is on a separate line, as wide as the row,
+   * and one row is enough.
    */
   #fit() {
     const { rows, more } = this.body;
@@ -218,7 +222,7 @@ async function loadAnew() {
   if (answer?.ok) location.reload();
 }
 
-/** A line below the rows, from its pattern; hidden without a text. */
+/** Fill a line below the rows from its pattern; hide it unless `shown`. */
 function line(name, shown, slots) {
   const node = document.querySelector(`[data-${name}-line]`);
   node.hidden = !shown;

@@ -90,8 +90,8 @@ export class Kiosk {
   }
 
   /**
-   * Load the modules that only staff use, so that no guest waits for them. Throws without a
-   * network.
+   * Load the modules that only staff use, so that no guest waits for them. Throws if they can't be
+   * loaded.
    */
   async loadPanel() {
     if (this.panel) return;
@@ -104,8 +104,8 @@ export class Kiosk {
   // ---- values that screens read ----
 
   /**
-   * The current screen. "broken" replaces all screens but those that the visit holds; "trouble" (no
-   * ride can be booked now) replaces the screens before a destination is chosen.
+   * The current screen. "broken" replaces all screens, unless `visit.holds`; "trouble" (no ride can
+   * be booked now) replaces screens A and B (screens.js) before a destination is chosen.
    */
   get screen() {
     if (this.status.broken && !this.visit.holds) return "broken";

@@ -118,7 +118,7 @@ export class Pulse {
     if (this.#wantsReload(answer)) location.reload(); // only if no guest has come meanwhile
   }
 
-  /** Whether the screen may be redrawn: not while it is in use. */
+  /** Whether the screen may be redrawn: only the start screen, and "broken" or what follows it. */
   #mayRedraw() {
     const { k } = this;
     return k.visit.screen === "start" || k.screen === "broken" || k.drawn === "broken";
@@ -169,9 +169,9 @@ export class Pulse {
   }
 
   /**
-   * No network: show the page's own words at once, and remove everything that was typed. A guest
-   * who has booked keeps number and PIN, and one who waits for the result keeps the request not to
-   * book again, until that screen ends as usual.
+   * No network or no answer: show the page's own words at once, and remove everything that was
+   * typed. A guest who has booked keeps number and PIN, and one who waits for the result keeps the
+   * request not to book again, until that screen ends as usual.
    */
   lost() {
     const { k } = this;

@@ -30,7 +30,8 @@ const SPOKEN =
 
 /**
  * Each function takes the kiosk and returns {question, facts, controls, look, spoken, placed};
- * `spoken()` returns what is read aloud after the question; without it, all facts are read.
+ * `spoken()` returns what is read aloud after the question; without it, all facts are read. Some
+ * also return `shown`, `from` and `ticket` for Frame.draw().
  */
 const SCREENS = {
   start,

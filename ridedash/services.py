@@ -42,8 +42,8 @@ class Services:
     # called after an order became READY; an embedded worker registers itself here
     wake: Callable[[], None]
     time: Times = real_time  # the service's clock
-    # while a new demo plays its past days: the time at which they end; otherwise None. Boards then
-    # show only orders that were placed after it.
+    # While a new demo makes the rides of its past days, this is the time at which those days end:
+    # boards show only orders that were placed after it. Otherwise None.
     past_until: datetime | None = None
 
     @cached_property

@@ -24,7 +24,7 @@ ReadPhone = Callable[[str], str | None]  # to E.164; raises ValueError
 
 @dataclass(frozen=True)
 class SeriesRequest:
-    """A series as it was typed: from day to day, on weekdays (Monday is 0), at a local time.
+    """A series as it was typed: first and last day, weekdays (Monday is 0) and a local time.
 
     A value that can't be read is None.
     """

@@ -63,7 +63,7 @@ class TooManyLinks(Exception):
 
 
 class RideOver(Exception):
-    """The ride ended too long ago for a link of this kind, or the order never had a ride."""
+    """The ride ended too long ago for a link of this kind, or the order has no ride."""
 
 
 def make_link(
@@ -82,10 +82,10 @@ def make_link(
 
 
 def token_of(key: str, secret: str) -> str:
-    """The token of a rider's link, derived from a secret that only one page has.
+    """The token of a rider's link, derived from `secret`, which only the page of one visit has.
 
-    The token also depends on the key of this installation, so no one else can make it. No table
-    needs to hold it.
+    No table needs to hold the token. It also depends on the key of this installation, so the secret
+    alone is not enough to make it.
     """
     made = hmac.new(key.encode(), f"link|{secret}".encode(), hashlib.sha256).digest()
     return base64.urlsafe_b64encode(made[:TOKEN_BYTES]).decode().rstrip("=")
@@ -170,7 +170,10 @@ _FIND: Final = _LINKS.where(Link.token_hash == bindparam("token_hash"))
 
 
 def _lock_order(s: Session, property_id: int, order_id: int) -> Order:
-    """The order of a link, locked, so that links are made one after the other."""
+    """The order of a link, locked, so that links are made one after the other.
+
+    Raises RideOver if the order has no ride, and LookupError if there is no such order.
+    """
     wanted = select(Order).where(Order.id == order_id, Order.property_id == property_id)
     order = s.scalars(wanted.with_for_update()).first()
     if order is None:

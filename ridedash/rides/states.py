@@ -58,7 +58,8 @@ class BadTransition(Exception):
 class ActionAllowed:
     """An action that a page may offer.
 
-    `note` is the reason why it is not allowed: a constant below, for which wording/ has the words.
+    `note` is the reason why the action is not allowed, or why a cancel can only be armed. It is a
+    constant below, for which wording/ has the words; "" if there is none.
     """
 
     # release, ordered, start, change, withdraw, abort, cancel, drop, feedback, again, resolve, arm,
@@ -79,9 +80,10 @@ GIVEN: Final = "given"  # feedback was sent
 
 
 def has_failed(order_state: OrderState, status: str | None) -> bool:
-    """Whether a new order may replace this one: it has no ride, or its ride ended before it began.
+    """Whether a new order may replace this one.
 
-    True also for an order of unknown outcome, which a person may decide to book again.
+    True if nothing is booked, and if the booking ended in a status other than COMPLETED. True also
+    for an order of unknown outcome, which a person may decide to book again.
     """
     if order_state != OrderState.BOOKED:
         return order_state == OrderState.UNKNOWN or order_state in WITHOUT_RIDE
@@ -109,7 +111,7 @@ def actions(
     armed: bool,
     feedback_given: bool = False,
 ) -> tuple[ActionAllowed, ...]:
-    """The actions that staff may take now, in the order of their buttons; others are not shown.
+    """The actions that pages show to staff, allowed or not, in the order of their buttons.
 
     `status` is the last known booking_status (None before the first poll), `armed` whether a cancel
     is armed.

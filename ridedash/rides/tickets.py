@@ -41,7 +41,7 @@ class Looked(StrEnum):
 
 @dataclass(frozen=True)
 class Look:
-    """The ride of a typed number and PIN.
+    """The result of a try with a number and a PIN; `order_id` only if it is FOUND.
 
     `shut`: the ids of orders whose tickets this try has closed, sorted as for locking the orders.
     `last`: whether it was the last wrong try that the kiosk allows.
@@ -136,9 +136,9 @@ def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now:
     """The ride of a typed ride number and PIN, at this property, the newest day first.
 
     Needs a write session: the tickets are locked, so that tries made in parallel are all counted. A
-    wrong PIN counts for each ride of the last 24 hours that has this number. A right PIN does not
-    reset the count: the guest's own screen sends it every few seconds, and would reset the count
-    between the tries of someone else.
+    wrong PIN counts for each open ticket of the last 24 hours that has this number. A right PIN
+    does not reset the count: the guest's own screen sends it every few seconds, and would reset the
+    count between the tries of someone else.
     """
     number, pin = read_number(typed[0]), "".join(typed[1].split())
     if number is None:
@@ -159,7 +159,7 @@ def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now:
 
 
 def reopen(s: Session, property_id: int, order_id: int, actor: Actor, now: datetime) -> bool:
-    """Open a ride again that wrong PINs have closed. False when it was not closed."""
+    """Open a ticket again that wrong PINs have closed. False when it was not closed."""
     query = select(Ticket).where(Ticket.order_id == order_id, Ticket.property_id == property_id)
     row = s.scalars(query.with_for_update()).first()
     if row is None or row.closed_at is None:
@@ -192,7 +192,7 @@ def _hashed(key: str, order_id: int, pin: str) -> str:
 
 
 def _lock_day(s: Session, property_id: int, day: str) -> None:
-    """Keep other transactions from taking a number of this day until this one ends.
+    """Keep other transactions from taking a number of this property and day until this one ends.
 
     SQLite runs one write transaction at a time anyway.
     """

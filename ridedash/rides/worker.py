@@ -77,8 +77,8 @@ class Worker:
     ) -> None:
         """`threads` threads poll; up to `2 * threads` more send, as many plan, and as many act.
 
-        `drain_s` is how long a stop waits for sends in flight. The worker takes leases under its
-        own name.
+        `drain_s` is how many seconds a stop waits for sends, plans and actions in flight. The
+        worker takes leases under its own name.
         """
         self.name = f"{health.this_host()}:{os.getpid()}:{os.urandom(3).hex()}"
         self.runtime = replace(runtime, owner=self.name)
@@ -101,7 +101,7 @@ class Worker:
         self._is_even = EvenClock(time.monotonic)
 
     def run(self, stop: threading.Event) -> None:
-        """Work until `stop` is set; then claim nothing and wait for sends, at most `drain_s`."""
+        """Work until `stop` is set; then claim nothing more, and wait for what is in flight."""
         dialect = self.runtime.db.dialect
         log.info("worker %s started: %d threads, on %s", self.name, self.threads, dialect)
         polling = Polling(self.tracker, self.threads, self._awake.set)
@@ -116,7 +116,7 @@ class Worker:
         log.info("worker %s stopped", self.name)
 
     def wake(self) -> None:
-        """Start a round now: an order became READY, or the stop event was set.
+        """Start a round now. Called when an order became READY, a job ended or a stop was set.
 
         Callable from any thread.
         """
@@ -136,7 +136,10 @@ class Worker:
         return bool(self.tracker.record(polled)) or did
 
     def send_only(self) -> None:
-        """One round in this thread that only sends orders, while a demo makes its day."""
+        """One round in this thread that does recurring jobs and sends orders, without polls.
+
+        A new demo calls it while it makes the rides of its past days.
+        """
         self._recurring_jobs()
         for job in self._sends():
             self._do(job)
@@ -165,7 +168,10 @@ class Worker:
         self._awake.clear()
 
     def _start(self, found: Callable[[], list[Job]]) -> None:
-        """Begin the jobs at once: if another query failed first, they would stay busy for ever."""
+        """Find jobs, which marks them as busy, and start them at once.
+
+        If another query failed in between, they would stay busy for ever.
+        """
         for job in found():
             threading.Thread(target=self._do, args=(job,), name=job.key, daemon=True).start()
 
@@ -177,7 +183,10 @@ class Worker:
             claims.make_due(self.runtime.db, self.runtime.clock())
 
     def _probes(self) -> list[Job]:
-        """Call a service that is silent or refuses our key, if no one else calls it."""
+        """The job of calling the service while it refuses our key, or is silent and not called.
+
+        Empty if the service does neither, or if the last such call was not long ago.
+        """
         traffic = self.runtime.client.traffic
         due = traffic.unasked_s() >= PROBE_SILENT_EVERY_S and self._is_due(
             "probe", PROBE_SILENT_EVERY_S, always=False

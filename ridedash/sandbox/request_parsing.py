@@ -119,7 +119,7 @@ def seats(body: Mapping[str, Any]) -> int:
 
 
 def number(body: Mapping[str, Any], name: str) -> float | None:
-    """A finite JSON number, or None when absent or null."""
+    """A JSON number, or None when absent or null."""
     value = body.get(name)
     if value is None:
         return None

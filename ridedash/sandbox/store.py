@@ -1,7 +1,7 @@
 """The SQLite file of the sandbox: connections, transactions and tables.
 
-Times are service seconds since 1970; `wall`, the end of an outage and the expiry of codes and
-tokens are wall time. `stops` has the time at which the clock is to stop, if one was set.
+Times are the service's, in seconds since 1970; `wall`, the end of an outage and the expiry of codes
+and tokens are wall time. `stops` has the time at which the clock is to stop, if one was set.
 """
 
 import contextlib

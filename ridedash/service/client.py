@@ -75,11 +75,11 @@ OPTIONS: Final = Operation("GET", "/v1.5/bookings/feedback/options", 4)
 class RideClient:
     """A client of the service. `token` is a user's bearer token. Safe to share between threads.
 
-    Every method but create_booking raises the errors of `errors`, and ValueError for invalid
-    arguments before anything is sent. `pause` sleeps before a second try; `monotonic` is the clock
-    of deadlines and of the cached feedback options; both in seconds. `traffic` gives each call its
-    permit (Throttled is raised when it gives none); by default it has a circuit breaker and no rate
-    limit. Each call is reported to `traffic.hooks`.
+    Operations raise the errors of `errors` (create_booking and feedback_options only some), and
+    ValueError for invalid arguments before anything is sent. `pause` sleeps before a second try;
+    `monotonic` is the clock of deadlines and of the cached feedback options; both in seconds.
+    `traffic` gives each call its permit (Throttled is raised when it gives none); by default it has
+    a circuit breaker and no rate limit. Each call is reported to `traffic.hooks`.
     """
 
     def __init__(
@@ -294,7 +294,7 @@ class RideClient:
         return Marks() if self.traffic.hooks.records else None
 
     def _call(self, request: Request, priority: Priority, patience_s: float) -> Answer:
-        """One call, reported to the hooks. Raises errors.Throttled without a permit in time."""
+        """One call, reported to the hooks. Raises errors.NoAnswer; Throttled if no permit came."""
         hooks, marks = self.traffic.hooks, request.marks
         started, outcome, ended = time.perf_counter(), "failed", None
         try:

@@ -72,7 +72,7 @@ class OAuthClient:
         return f"OAuthClient({self._token_url!r})"
 
     def authorize_url(self, state: str, code_challenge: str, redirect_uri: str) -> str:
-        """The URL for the browser; `code_challenge` and `state` belong to one sign-in."""
+        """The URL for the browser; `code_challenge` and `state` belong to one linking."""
         query = {
             "response_type": "code",
             "client_id": self._client_id,
@@ -152,7 +152,10 @@ class SingleFlight:
         self._flights: dict[Hashable, Future[Any]] = {}
 
     def do(self, key: Hashable, work: Callable[[], T]) -> T:
-        """Run `work`, or wait for the thread that runs it for this key; all get the same result."""
+        """Run `work`, or wait for the thread that runs it for this key.
+
+        All get the same result, or the same exception.
+        """
         with self._lock:
             flight = self._flights.get(key)
             mine = flight is None

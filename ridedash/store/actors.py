@@ -1,6 +1,7 @@
 """The actor of an event, as a value. Orders, their timelines and the audit log store its text.
 
-Besides staff, guests start rides by their links, kiosks book, and the worker acts by itself.
+Actors other than staff are guests with the link of a ride, kiosks, the worker, the command line and
+people who are not signed in.
 """
 
 from dataclasses import dataclass
@@ -36,12 +37,12 @@ class Actor:
 
     @property
     def staff_id(self) -> int | None:
-        """The member of staff who acts; None for anybody else."""
+        """The id of the member of staff who acts; None for any other actor."""
         return self.id if self.kind is ActorKind.STAFF else None
 
     @property
     def kiosk_id(self) -> int | None:
-        """The kiosk on which a guest acts; None for anybody else."""
+        """The id of the kiosk on which a guest acts; None for any other actor."""
         return self.id if self.kind is ActorKind.KIOSK else None
 
 

@@ -75,12 +75,11 @@ class AuditFilter:
     what: str | None = None
     before: int | None = None
     order: int | None = None  # only entries about this order
-    people: bool = False  # only actions of people, not those that ridedash takes by itself
+    people: bool = False  # leave out the entries in MACHINE
     nobodys: bool = False  # also entries without a property: unknown sign-in names, commands
 
 
-# entries that no one caused directly: the worker's steps, and an order that becomes ready when it
-# is placed
+# entries of the worker, and each change of an order to READY, whoever made it
 MACHINE: Final = or_(
     AuditRow.who == str(WORKER), and_(AuditRow.what == "order.move", AuditRow.result == "READY")
 )

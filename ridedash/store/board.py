@@ -59,7 +59,7 @@ class AccountInNeed(NamedTuple):
 def accounts_in_need(s: Session, property_id: int, vault: TokenVault) -> list[AccountInNeed]:
     """The accounts of a property that can't be used; `vault` has the keys of this process.
 
-    The name of a token's key is not enough, because a new key may have the name of a lost one.
+    Each token is decrypted, because a new key may have the same name as the lost one.
     """
     found = []
     for number, label, state, token in s.execute(_ACCOUNTS, {"property_id": property_id}):

@@ -18,8 +18,8 @@ MOST_READ: Final = 40
 def cars_at_door(s: Session, property_id: int, began_after: datetime) -> list[int]:
     """The orders of rides that are still polled and have not begun, or began after this instant.
 
-    Cars at the door come first, then cars on their way, then the others; the oldest orders of each
-    come first. Orders beyond MOST_READ are left out.
+    Rides without a status yet are left out. Cars at the door come first, then cars on their way,
+    then the others; the oldest orders of each come first. At most MOST_READ orders are returned.
     """
     return list(s.scalars(_CARS, {"property_id": property_id, "began_after": began_after}))
 

@@ -38,7 +38,7 @@ FREE_TEXT: Final[tuple[tuple[Any, str], ...]] = (  # columns in which staff may 
     (Order, "resolve_reason"),
     (Action, "text"),
 )
-# tables that may have contained a guest's data
+# tables that may have contained a guest's data: on PostgreSQL these are vacuumed
 REWRITTEN: Final = (
     "guests",
     "orders",
@@ -61,12 +61,18 @@ class NotCompacted(Exception):
 
 
 class StillRiding(Exception):
-    """The guest has a ride that is waiting or under way and needs the name. Nothing was changed."""
+    """The guest has an order in a state of UNSETTLED, or a ride that is still polled.
+
+    Nothing was changed.
+    """
 
 
 @dataclass(frozen=True)
 class ErasedGuest:
-    """The guest to erase at a property: a phone number (E.164), or name and room in any case."""
+    """The guest to erase at a property: by a phone number (E.164), or by name and room.
+
+    Letter case and accents of name and room don't matter.
+    """
 
     property_id: int
     phone: str | None = None
@@ -75,10 +81,10 @@ class ErasedGuest:
 
 
 def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[int, int]:
-    """Erase one guest in all rows. Returns the numbers of guests and rides that were found.
+    """Erase one guest in all rows. Returns how many rows of guests, and how many of their orders.
 
-    `key` makes the pseudonym. Adds an audit entry that does not name the guest, and then rewrites
-    the database's file, so that no free page has the data. Raises StillRiding, NotCompacted.
+    `key` makes the pseudonym. Adds an audit entry for each row, with its id but without the name,
+    and then calls `compact`. Raises StillRiding, NotCompacted.
     """
     now, property_id = clock(), wanted.property_id
     with db.write() as s:
@@ -99,7 +105,10 @@ def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[in
 
 
 def compact(db: Database) -> None:
-    """Rewrite the database's files, so that no free page has old data. Raises NotCompacted."""
+    """Rewrite the SQLite file, so that no free page has old data; vacuum tables of PostgreSQL.
+
+    Raises NotCompacted.
+    """
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         if db.dialect == "sqlite":
             driver_connection: Any = connection.connection.driver_connection
@@ -124,7 +133,7 @@ def _matching(s: Session, wanted: ErasedGuest) -> list[Guest]:
 
 
 def _comparable(text: str) -> str:
-    """A name or a room, composed and in lower case, because SQLite lowers ASCII letters only."""
+    """A name or a room as `normalised`; a text without letters and digits in lower case."""
     return normalised(text) or text.casefold().strip()
 
 
@@ -139,7 +148,7 @@ def _is_riding(s: Session, guest: Guest) -> bool:
 
 
 def _erase_from_free_text(s: Session, property_id: int, words: set[str]) -> None:
-    """Replace names and numbers in hand-over notes and in texts about other guests and rides."""
+    """Replace these names and phone numbers in all texts that staff of the property typed."""
     patterns = [re.compile(each, re.IGNORECASE) for word in words if (each := _pattern(word))]
     for table, column in FREE_TEXT:
         field = getattr(table, column)
@@ -169,7 +178,7 @@ def _erase_matches(old: str, patterns: Sequence[re.Pattern[str]]) -> str:
 
 
 def _compose(text: str) -> str:
-    """A text prepared for patterns: composed letters, ASCII digits, one kind of apostrophe.
+    """A text prepared for patterns: in NFC, with ASCII digits and one kind of apostrophe.
 
     It has the length of the text in NFC, so that a match has the same position in both.
     """
@@ -178,7 +187,7 @@ def _compose(text: str) -> str:
 
 
 def _pattern(word: str) -> str:
-    """A pattern for a phone number or a name; empty for one letter.
+    """A pattern for a phone number (E.164) or a name; "" for a name of one letter.
 
     A number matches in any spacing, as written in its country or abroad; a name matches as whole
     words.
@@ -194,7 +203,7 @@ def _phone_pattern(phone: str) -> str:
     """A pattern of the number, with or without its country code and a trunk prefix."""
     try:
         number = phonenumbers.parse(phone)
-    except phonenumbers.NumberParseException:  # the country code does not exist
+    except phonenumbers.NumberParseException:  # for example an unknown country code
         return rf"(?<!\d)\+?{GAP.join(re.escape(phone[1:]))}(?!\d)"
     digits = phonenumbers.national_significant_number(number)
     abroad = rf"(?:(?:\+|00)?{GAP.join(str(number.country_code))}{GAP})?"

@@ -50,14 +50,14 @@ class RetentionDays:
 
     positions: int = 7
     guests: int = 30  # since a guest's last ride
-    evidence: int = 30
+    evidence: int = 30  # answers to create, since the order
     audit: int = 365  # since the entry, or the start of a kiosk's visit
 
 
 def retention_job(db: Database, days: RetentionDays, key: str, now: datetime) -> int:
     """Delete old data in short transactions. Returns how many rows were deleted or lost data.
 
-    `key` makes the pseudonyms: without it no one can test a phone number against them.
+    `key` makes the pseudonyms: without it no one can find a pseudonym's phone number by trying.
     """
     return drop_old_offers(db, now) + remove_old_data(db, now, days, key)
 
@@ -104,7 +104,7 @@ def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) 
 
 
 def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
-    """Remove the person from a guest's row and from their rides. Returns how many rides."""
+    """Remove the person from a guest's row and from their orders. Returns how many orders."""
     guest.name, guest.erased_at = pseudonym(guest, key), now
     guest.phone = guest.room = guest.note = guest.language = None
     orders = s.scalars(select(Order).where(Order.guest_id == guest.id)).all()
@@ -129,7 +129,7 @@ def pseudonym(guest: Guest, key: str) -> str:
 
 
 def without(facts: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    """Facts of a ride without some of them; its start and end always stay."""
+    """The facts of a ride except `names`; `pickup` and `drop` always stay."""
     return {name: value for name, value in facts.items() if name not in names - ENDS}
 
 
@@ -148,7 +148,10 @@ def _in_batches(db: Database, step: Callable[[Session], int]) -> int:
 
 
 def _remove_positions(s: Session, before: datetime) -> int:
-    """Delete positions of rides that ended before this time, except their start and end."""
+    """Delete positions from the facts of rides that ended before this time.
+
+    The pickup and the drop stay.
+    """
     over = func.coalesce(Ride.ended_at, Ride.created_at) < before
     query = select(Ride).where(Ride.next_poll_at.is_(None), over, Ride.position_at.is_not(None))
     rides = s.scalars(query.order_by(Ride.id).limit(BATCH)).all()
@@ -181,7 +184,10 @@ def _remove_guests(s: Session, before: datetime, now: datetime, key: str) -> int
 
 
 def _remove_texts(s: Session, order_ids: list[int]) -> None:
-    """Remove texts about the people of these rides, typed by staff or stated by the service."""
+    """Remove what may name a person or a place from the rides, actions and events of these orders.
+
+    The pickup, the drop and the prices of the rides stay.
+    """
     for ride in s.scalars(select(Ride).where(Ride.order_id.in_(order_ids))):
         ride.facts = without(ride.facts, ROUTE | PEOPLE)
         ride.position_at = ride.otp_enc = None

@@ -1,4 +1,4 @@
-"""Claims: a worker leases a batch of due rides in one statement; no other worker gets them.
+"""Claims: a worker leases a batch of due rides in one transaction; no other worker gets them.
 
 See docs/booking-protocol.md 3.1.
 """
@@ -19,7 +19,7 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
 
 LEASE: Final = timedelta(seconds=15)
-# a ride that is overdue by more than this is polled like one whose guest waits
+# a ride that is overdue by more than this is claimed like one whose guest waits
 AGED: Final = timedelta(seconds=20)
 GUEST_WAITS: Final = (*sorted(wire.SEARCHING), wire.CALL_DRIVER, wire.CLIENT_LOCATED)
 
@@ -82,8 +82,8 @@ class Bounds:
 def claim_due(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[Claim]:
     """Lease due rides, the longest overdue first.
 
-    When not all may be polled, rides with a waiting guest come before the rest. A ride whose row
-    can't be read is postponed, so that it does not block the others.
+    If `bounds.rest` is less than `bounds.all`, rides with a waiting guest come before the others. A
+    ride whose row can't be read is postponed, so that it does not block the others.
     """
     with db.read() as s:
         if bounds.all < 1 or s.execute(_ANY_DUE, {"now": now}).first() is None:
@@ -187,11 +187,11 @@ def _one_by_one(db: Database, now: datetime, bounds: Bounds, owner: str) -> list
 def postpone(
     db: Database, ride_id: int, seq: int | None, times: int, now: datetime, why: str
 ) -> None:
-    """Postpone a poison ride, whose row or answers can't be recorded, and raise an attention item.
+    """Postpone a ride whose row can't be read or whose answer can't be recorded.
 
-    The row is not read, because the error may be in the row. `seq` is the number of the failed
-    poll: nothing is done when the ride has been claimed since; None: postpone in any case. `times`
-    is the number of consecutive failures.
+    The attention item POISON is raised. The row is not read, because the error may be in the row.
+    `seq` is the number of the failed poll: nothing is done when the ride has been claimed since;
+    None: postpone in any case. `times` is the number of consecutive failures.
     """
     wait = poison_wait_s(times)
     later = {"next_poll_at": now + timedelta(seconds=wait), "interval_s": wait, "poison": times}

@@ -124,8 +124,9 @@ def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merge
 def may_follow(ride: RideState, status: str) -> bool:
     """Whether `status` is accepted at once (docs/booking-protocol.md 3.3).
 
-    It is if it is not earlier in the sequence than the ride's status, and if it is the one retry of
-    an auto's allotment. Any other earlier status is accepted when a second answer confirms it.
+    It is if it is not earlier in the sequence than the ride's status. ALLOTMENT_RETRYING of an auto
+    is also accepted at once after CALL_DRIVER, the first time. Any other earlier status is accepted
+    when a second answer confirms it.
     """
     if status == wire.ALLOTMENT_RETRYING and ride.kind is Kind.AUTO and not ride.retried:
         return ride.status in {None, wire.PENDING, wire.ALLOTMENT_PENDING, wire.CALL_DRIVER}
@@ -201,7 +202,10 @@ def _events(before: RideState, ride: RideState, lost: bool, swapped: bool) -> tu
 def merged_facts(
     old: Snapshot, new: Snapshot, status: str | None, booking_id: str | None
 ) -> Snapshot:
-    """The old facts, overwritten by those in the new answer; without the start code."""
+    """The old facts, overwritten by those in the new answer; without the start code.
+
+    Passengers that are known are not overwritten.
+    """
     update: dict[str, Any] = {
         name: value for name, value in vars(new).items() if value is not None and value != ()
     }

@@ -230,8 +230,9 @@ def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: 
 def _point(old: RideState, after: RideState, now: datetime, time: ServiceTime) -> LatLng | None:
     """The cab's position, if it is a new point of its path; otherwise None.
 
-    It is one if the cab has moved and a new time slot has begun. The slots are counted from 1970,
-    so that no time of the last point has to be stored. They last PATH_S by the service's clock.
+    The position is a new point if the cab has moved and a new time slot has begun. The slots are
+    counted from 1970, so that the time of the last point need not be stored. A slot lasts PATH_S by
+    the service's clock.
     """
     here = after.facts.position
     if here is None or after.position_at != now or here == old.facts.position:
@@ -336,7 +337,7 @@ def _schedule(
 ) -> tuple[float | None, tuple[AttentionItem, ...], tuple[str, ...]]:
     """Seconds to the next poll after an answer, and the items that are raised and cleared.
 
-    None after the poll for the final price: the ride is no longer polled.
+    The seconds are None after the poll for the final price: the ride is no longer polled.
     """
     speed = time.polling_speed
     if after.ended_at is not None:
@@ -398,7 +399,7 @@ def _after_failure(before: Before, error: Exception, now: datetime, pacing: Paci
 def _wait_after_error_s(error: Exception, errors: int, pacing: Pacing) -> float:
     """Seconds to the next poll after `errors` failed ones: a random part of 2 ** errors.
 
-    At most ERROR_MAX_S; after a 429 with a Retry-After, it is that time.
+    It is at most ERROR_MAX_S; after a 429 with a Retry-After it is that time.
     """
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         return error.retry_after_s
@@ -451,8 +452,8 @@ def read_drop(
 ) -> ActionReading:
     """What a later poll proves about a change of drop to `wanted`.
 
-    `drop` is the drop in its answer, if there is one. `newer`: whether a newer change of drop
-    exists; then the older change is never repeated.
+    `drop` is the drop in the answer to that poll, if there is one. `newer`: whether a newer change
+    of drop exists; then the older change is never repeated.
     """
     if drop is not None and distance_m(wanted, drop) <= SAME_PLACE_M:
         return ActionReading(DONE, READ_BACK)

@@ -44,14 +44,14 @@ class Tracker:
         return claim_due(self.runtime.db, self.runtime.clock(), bounds, self.runtime.owner)
 
     def poll(self, claim: Claim) -> bool:
-        """Poll one ride and record the result.
-
-        False when no answer came, or when a newer poll has begun.
-        """
+        """Poll one ride and record the result. Returns whether an answer was recorded."""
         return self.record([self.ask(claim)]) == 1
 
     def ask(self, claim: Claim) -> Polled:
-        """Call track_ride; writes nothing. The answer is parsed later, with others (`read`)."""
+        """Call track_ride and record nothing yet.
+
+        Long answers are parsed at once, others later, together (`read`).
+        """
         self.runtime.failpoint("poll.claimed")
         step.set(("poll", claim.ride_id))  # valid until the next poll of this thread
         polled = Polled(claim, self._ask(claim), self.runtime.clock())
@@ -61,9 +61,9 @@ class Tracker:
         return polled
 
     def read(self, polls: Sequence[Polled]) -> list[Polled]:
-        """Parse the answers and decide what they change.
+        """Parse the answers and decide what they change. A poll for which this fails is left out.
 
-        To do the first step for all polls and then the second is faster than both for each poll.
+        Parsing all answers first and deciding afterwards is faster than both for each poll.
         """
         read = [each for each in map(partial(_tried, _with_snapshot), polls) if each is not None]
         return [each for each in map(partial(_tried, self._decided), read) if each is not None]

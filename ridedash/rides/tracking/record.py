@@ -1,7 +1,8 @@
 """Records the decisions of polls (docs/booking-protocol.md 3.5).
 
-Most decisions change only the ride, and many of these are written with one statement. Decisions
-with side rows (timeline, attention items, actions) are written on locked rows, several in one
+Most decisions change only the ride, its path and the order's version. They are written in batches,
+one statement for all rides with the same columns. The others change more of the order or have side
+rows (timeline, attention items, actions): they are written on locked rows, several in one
 transaction.
 """
 
@@ -180,7 +181,10 @@ class PollRecorder:
         return written
 
     def _decision(self, s: Session, polled: Polled, row: Row[Any]) -> Decision:
-        """The decision from the claimed row, or a new one if the row has changed since."""
+        """The decision from the claimed row, or a new one if the row has changed since.
+
+        A new one is made too if the booking id in the answer belongs to another order.
+        """
         decision = polled.decision
         if decision is None or row != polled.claim.row:
             decision = self._decide(polled, before_of(row, self.runtime.tokens.vault))
@@ -266,7 +270,10 @@ def _answered(polled: Polled) -> bool:
 
 
 def _lock_orders(connection: Connection, polls: Sequence[Polled]) -> None:
-    """Lock the orders; each transaction that writes both tables does so before it locks rides."""
+    """Lock the orders whose version will rise, before the rides are locked.
+
+    Each transaction that writes both tables locks them in this sequence.
+    """
     shown = [
         each.claim.order_id for each in polls if each.decision is not None and each.decision.shown
     ]
@@ -419,7 +426,7 @@ def _is_taken(s: Session, booking_id: str, order_id: int) -> bool:
 
 
 def _settle_actions(s: Session, order: Order, polled: Polled, status: str | None) -> None:
-    """Settle unconfirmed actions that were called before this poll, or repeat them once."""
+    """Settle unconfirmed actions that were called before this poll, or make them due once more."""
     query = select(Action).where(Action.order_id == order.id, Action.state == "unconfirmed")
     query = query.where(
         Action.name.in_(("abort", "cancel", "drop")), Action.called_at < polled.claim.at

@@ -80,10 +80,11 @@ def advance() -> Response:
 
 @bp.get("/clock")
 def clock() -> Response:
-    """Answer {"now": service seconds since 1970, "speed", "turns": [turn], "stop": turn or null}.
+    """Answer {"now": the service's time, "speed", "turns": [turn], "stop": turn or null}.
 
     A turn is {wall, service, speed}: at the wall time `wall` the clock shows `service` and begins
     to run at `speed`. The oldest turn comes first. `stop` is a future turn that stops the clock.
+    Times are in seconds since 1970.
     """
     return jsonify(_clock_now())
 
@@ -104,9 +105,9 @@ def _clock_now() -> dict[str, Any]:
 def turn_clock() -> Response:
     """Turn the clock. Body: {"at"?, "leap"?, "speed"?}, one of them at least; answers as GET does.
 
-    `at` is a time in service seconds since 1970, by default the present one. `leap` are seconds
-    that are added to it, 30 days at most. `speed` is 1 to 60, or 0 to stop the clock. While there
-    are bookings, the clock can't be set back.
+    `at` is the service's time in seconds since 1970, by default the present one. `leap` is how many
+    seconds are added to it, 30 days at most. `speed` is 1 to 60, or 0 to stop the clock. While
+    there are bookings, the clock can't be set back.
     """
     body = request_parsing.json_body(request, typed=True)
     if not body.keys() & {"at", "leap", "speed"}:

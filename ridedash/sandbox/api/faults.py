@@ -13,7 +13,7 @@ from ridedash import wire
 from ridedash.sandbox.request_parsing import RequestRefusal
 from ridedash.sandbox.store import ReadCache, Store
 
-DELAY: Final = "delay"  # the answer comes after `seconds` of wall time
+DELAY: Final = "delay"  # the operation runs after `seconds` of wall time
 HTTP_500: Final = "http_500"  # the call fails before the operation runs
 CUT_BEFORE: Final = "cut_before"  # the connection breaks before the operation runs
 CUT_AFTER: Final = "cut_after"  # the operation runs, but the connection breaks before the answer

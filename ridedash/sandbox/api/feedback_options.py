@@ -32,7 +32,7 @@ NEEDS_SUB_CATEGORY: Final = frozenset({"rental", "outstation"})
 def options(category: str, sub_category: str) -> dict[str, Any]:
     """The body of the answer to feedback_options.
 
-    Raises RequestRefusal for an unknown category, and for rental or outstation without a
+    Raises RequestRefusal for a missing or unknown category, and for rental or outstation without a
     sub_category.
     """
     if not category:

@@ -89,8 +89,8 @@ def _not_cancellable(status: str) -> RequestRefusal:
 def _charge(sandbox: SandboxServices, booking: Booking, now: float) -> str:
     """A sentence with the charge, or "" during the free minutes.
 
-    They count from the first driver and don't restart with a second one: the shortest time that the
-    interface allows.
+    The free minutes count from the allotment of the first driver and don't restart with a second
+    one. The interface does not say when they begin (docs/service-interface.md Limits, 6).
     """
     city = sandbox.city(booking.city)
     category = tariff_of(city.currency).find(booking.category)

@@ -16,7 +16,10 @@ _M_PER_DEG = math.radians(1) * EARTH_RADIUS_M
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A plane tangent to the earth at `origin`, exact to a few centimetres within 10 km."""
+    """A plane around `origin`, on which a degree of longitude is as long everywhere as there.
+
+    So lengths from east to west are about 0.1 % off at 10 km north or south of `origin`.
+    """
 
     origin: LatLng
 

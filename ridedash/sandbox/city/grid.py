@@ -59,7 +59,8 @@ def pieces_inside(
 ) -> list[Line]:
     """The parts of a line within a closed outline.
 
-    Each crossing of the outline switches between inside and outside.
+    Each crossing of the outline switches between inside and outside. `starts_inside`: whether the
+    first point of the line is inside.
     """
     pieces: list[Line] = []
     current: Line | None = [line[0]] if starts_inside else None

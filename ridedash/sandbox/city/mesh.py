@@ -10,7 +10,7 @@ from ridedash.sandbox.city.geometry import XY, Line, area, crossing, length, ler
 from ridedash.sandbox.city.grid import SegmentGrid
 
 JOIN_M = 13.0
-"""Crossings nearer to each other than this become one junction."""
+"""Crossings that are joined by an edge of at most this length become one junction."""
 SHORTEST_M = 0.05
 """Pieces of a street shorter than this are dropped."""
 SMALLEST_FACE_M2 = 200
@@ -134,7 +134,7 @@ def _split(line: tuple[XY, ...], cuts: dict[int, list[tuple[float, XY]]]) -> lis
 
 
 def _joined(mesh: Mesh) -> Mesh:
-    """Merge junctions that an edge shorter than JOIN_M connects.
+    """Merge junctions that are joined by an edge of at most JOIN_M.
 
     Streets that meet a road almost opposite each other then share one junction.
     """

@@ -21,7 +21,7 @@ SIGNATURE_BYTES: Final = 9
 class LockedFare(NamedTuple):
     """The content of a fare_id.
 
-    `issued_at` is in service seconds.
+    `issued_at` is the service's time, in seconds since 1970.
     """
 
     category: str

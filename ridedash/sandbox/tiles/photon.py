@@ -1,8 +1,8 @@
 """Place search in the form of a Photon server, so that a live desk can be rehearsed on the sandbox.
 
-Two routes of komoot/photon: `/api` finds places by name, `/reverse` says what is at a point. Both
-answer a GeoJSON FeatureCollection with the longitude first. Other parameters are ignored, and a
-limit above MOST counts as MOST.
+Two routes of komoot/photon: `/api` finds places by name, `/reverse` the street nearest to a point.
+Both answer a GeoJSON FeatureCollection with the longitude first. Other parameters are ignored, and
+a limit above MOST counts as MOST.
 """
 
 import functools
@@ -66,7 +66,7 @@ def search() -> Answer:
 
 @bp.get("/reverse")
 def reverse() -> Answer:
-    """The street at `lat` and `lon`; no feature outside the cities."""
+    """The street nearest to `lat` and `lon`; no feature outside the cities."""
     here, problem = _point(), _problem()
     if problem or here is None:
         return _refused(problem or "missing search term 'lat' and/or 'lon'")

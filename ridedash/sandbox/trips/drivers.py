@@ -67,7 +67,7 @@ class Driver:
 def draw_driver(rng: Random, tariff: Tariff, category: Category) -> Driver:
     """A driver with a random cab.
 
-    Phone numbers start with a run of zeros that no numbering plan assigns.
+    After the country code, phone numbers begin with zeros, as no numbering plan assigns them.
     """
     name = rng.choice(DRIVERS)
     letters = rng.choice(PLATE_LETTERS) + rng.choice(PLATE_LETTERS)

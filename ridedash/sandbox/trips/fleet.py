@@ -14,8 +14,10 @@ from ridedash.sandbox.trips.drivers import seeded_rng
 
 ROUND_S: Final = 900.0  # one wait at a stand and the drive to the next stand
 REACH_M: Final = 3500.0  # cabs farther away are not offered
-CANDIDATES: Final = 3  # routes are computed for this many cabs only
-ROAM_DEG: Final = 0.004  # largest distance of a stand from the cab's home
+CANDIDATES: Final = 3  # positions are computed for this many cabs only
+# how far a stand may be from the cab's home, in latitude and in longitude, before it is moved to a
+# street
+ROAM_DEG: Final = 0.004
 
 
 class NearbyCab(NamedTuple):
@@ -42,7 +44,10 @@ class Fleet:
         self._drive = lru_cache(maxsize=4096)(self._route_between_stands)
 
     def nearest(self, category: str, pickup: LatLng, now: float) -> NearbyCab | None:
-        """The cab of a category nearest to the pickup, or None when none is within REACH_M."""
+        """The cab of a category nearest to the pickup, or None when none is within REACH_M.
+
+        Only the CANDIDATES cabs whose homes are nearest are considered.
+        """
         homes = self._homes[category]
         by_home = sorted(range(len(homes)), key=lambda index: distance_m(homes[index], pickup))
         near = (self._position(category, index, now).position for index in by_home[:CANDIDATES])

@@ -106,7 +106,10 @@ class Planner:
         return request.start + self._rng.uniform(*ALLOTMENT_S)
 
     def _search_again(self) -> float | None:
-        """Search again, once, after the driver of an auto accepted and then cancelled."""
+        """Search again, once, after the driver of an auto accepted and then cancelled.
+
+        Returns when another driver is found, or None.
+        """
         start, leaves = self._request.start, self._request.scenario == DRIVER_LEAVES
         if leaves and not self._call(start + LEAVING_S[0]):
             return None

@@ -59,7 +59,10 @@ class TripStop:
 
 @dataclass(frozen=True)
 class TripPlan:
-    """The whole course of a trip unless an action changes it. Times are service seconds."""
+    """The whole course of a trip unless an action changes it.
+
+    Times are the service's, in seconds since 1970.
+    """
 
     phases: tuple[TripPhase, ...]
     legs: tuple[Leg, ...]

@@ -46,7 +46,10 @@ def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
 
 
 def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration | None:
-    """A span from a value and its unit in any spelling; None below zero or over a year."""
+    """A span from a value and its unit in any spelling.
+
+    None for no number, an unknown unit, a value below zero, or more than a year.
+    """
     amount, stem = positive(value), _stem(time_unit(unit, default), _SECONDS)
     if amount is None or stem is None:
         return None
@@ -55,7 +58,10 @@ def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration 
 
 
 def length(value: Any, unit: Any = None, default: str = "kilometre") -> Distance | None:
-    """A length from a value and its unit in any spelling; None below zero."""
+    """A length from a value and its unit in any spelling.
+
+    None for no number, an unknown unit, or a value below zero.
+    """
     amount, stem = positive(value), _stem(length_unit(unit, default), _METRES)
     return (
         None if amount is None or stem is None else Distance(metres=round(amount * _METRES[stem]))

@@ -95,7 +95,7 @@ class Estimate(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Parse one element of `ride_estimate`; None without any field of a known name.
+        """Parse one element of `ride_estimate`; None without any known field but the category.
 
         The shape is that of docs/field-notes.md; the interface does not show it. Elements for
         outstation have other fields.

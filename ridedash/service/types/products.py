@@ -134,7 +134,7 @@ class HotspotZone(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Parse `hotspot_zone`; None when the pickup is in none."""
+        """Parse `hotspot_zone`; None when the pickup is not in a zone."""
         got = row(value)
         if not flag(got.get("is_hotpot_zone")):  # the misspelling is the service's
             return None
@@ -178,7 +178,7 @@ class ProductList(Fact):
 def _estimated(products: list[Product], estimates: list[dict[str, Any]]) -> list[Product]:
     """The products, each with its element of `ride_estimate`.
 
-    An estimate without a category belongs to the only product, when there is one.
+    If there is only one product, an estimate without a category belongs to it.
     """
     lone = products[0].category if len(products) == 1 else None
     by_category = {ident(each.get("category")) or lone: each for each in estimates}

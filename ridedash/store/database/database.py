@@ -305,9 +305,9 @@ class DatabaseClock:
 class LockingSession(Session):
     """A session that locks the row of each order that it reads: no other transaction can change it.
 
-    SQLite runs one write transaction at a time anyway, and omits the lock from the statement. Code
-    that changes a ride, an action or the timeline of an order reads the order first: one lock
-    protects everything that belongs to the order.
+    SQLite runs one write transaction at a time anyway: SQLAlchemy writes no lock into its
+    statements. Code that changes a ride, an action or the timeline of an order reads the order
+    first: one lock protects everything that belongs to the order.
     """
 
 

@@ -104,7 +104,10 @@ def _bounded(
 
 
 def lift_limits(connection: Connection) -> None:
-    """Remove the time limit of a connection's statements. Its pool does not use it again."""
+    """Remove the time limit of a connection's statements.
+
+    The pool does not use the connection again.
+    """
     connection.detach()
     connection.exec_driver_sql("SET statement_timeout = 0")
     connection.connection.dbapi_connection.answer_s = None  # type: ignore[union-attr]

@@ -26,7 +26,7 @@ def kind_of(category: str) -> Kind:
 ALLOTMENT_PENDING: Final = "ALLOTMENT_PENDING"
 PENDING: Final = "PENDING"
 ALLOTMENT_RETRYING: Final = "ALLOTMENT_RETRYING"
-# docs/field-notes.md: airport queue, an OTP and no cab yet
+# docs/field-notes.md: in an airport's queue, with an OTP and no cab yet
 SOFT_ALLOCATED: Final = "SOFT_ALLOCATED"
 CALL_DRIVER: Final = "CALL_DRIVER"
 CLIENT_LOCATED: Final = "CLIENT_LOCATED"
@@ -143,5 +143,5 @@ def normal_code(code: str) -> str:
 
 
 def refuses_key(code: str | None) -> bool:
-    """Whether a code refuses the partner's key, which another user's token can't change."""
+    """Whether a code refuses the partner's key, so that no account's token can be used."""
     return normal_code(code or "") == normal_code(INVALID_PARTNER_KEY)

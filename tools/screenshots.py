@@ -20,9 +20,9 @@ from tests.running import Running, running  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 SIZE = {"width": 1440, "height": 900}
-# the sandbox reads its places when it starts, so that the first search is answered in time
+# with this option the sandbox reads its places at once, so that the first search is not slow
 WARMED = ("--demo-stage",)
-WAIT_MS = 60_000  # an upper bound for what a busy machine draws
+WAIT_MS = 60_000  # how long a busy machine may take until something is drawn
 RIDES = (  # room and guest, car, where to, seats of a share, what the sandbox makes of it
     ("118 Guest Wren", "suv", "station", None, "no_cab"),
     ("301 Guest Curlew", "auto", "airport", None, None),
@@ -81,7 +81,7 @@ def take(desk: Running, page: Page) -> None:
 
 
 def take_stage(page: Page) -> None:
-    """The stage in the middle of a story: the plate is at the desk and on the phone."""
+    """Take the picture of the stage in the middle of a story: desk and phone show the plate."""
     page.goto("/demo/stage?story=receipt")
     screens = [page.frame_locator(f"iframe[name={name}]") for name in ("desk", "phone")]
     for number in range(1, 5):

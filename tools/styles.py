@@ -1,8 +1,8 @@
 """A linter of style sheets: `python -m tools.styles`, part of `make check`.
 
 It finds custom properties that are not defined or not used, classes that nothing sets, and
-properties that a rule declares twice. tests/test_styles.py asks a browser for declarations that
-none knows.
+properties that a rule declares twice. tests/test_styles.py asks a browser for declarations that the
+browser does not know.
 """
 
 import re
@@ -43,7 +43,7 @@ def declarations(body: str) -> list[tuple[str, str]]:
 
 
 def faults(sheets: dict[str, str], elsewhere: str) -> list[str]:
-    """What is wrong, a line each. `sheets` are texts by name; `elsewhere` is what uses them."""
+    """What is wrong, a line each. `sheets` are texts by name; `elsewhere`: other files' text."""
     return [
         *_custom_properties(sheets, elsewhere),
         *_classes(sheets, elsewhere),

@@ -224,7 +224,7 @@ def outcome_words(
 
 
 def _unsent(name: str, code: str | None) -> Words:
-    """Why nothing was sent to the service; suggests a retry only if that can help."""
+    """Why the service has certainly done nothing; suggests a retry only if that can help."""
     headline, detail, icon = _UNSENT.get(code or "", _UNSENT["NO_CONNECTION"])
     words = str(detail)
     if code in _UNTIL_REPAIRED and name in ("cancel", "drop"):

@@ -38,7 +38,7 @@ _AT_DOOR: Final[dict[str, Text]] = {
 }
 
 
-# what guests read for some of these reasons, if their press of “I'm ready” ordered nothing
+# what guests read for some codes of _REASONS, if their press of “I'm ready” ordered nothing
 _GONE: Final = _(
     "This car can't be had here just now. Nothing was ordered. Please ask at the desk."
 )

@@ -134,8 +134,8 @@ _TYPED: Final = {
     "hospitals": lazy_pgettext("typed place", "hospital|clinic|doctor|emergency"),
     "sights": lazy_pgettext("typed place", "sight|museum|park|garden|square|monument|gallery"),
 }
-MOST_SHORT: Final = 4  # letters; so short a word must be a whole word: many names begin with one
-# the words of these codes are about accounts and keys, which don't concern people in a lobby
+MOST_SHORT: Final = 4  # letters; so short a word must be a whole word of the name
+# the words of these codes are about accounts, keys and our faults, which guests need not know
 _HOUSE: Final = frozenset(
     map(
         wire.normal_code,
@@ -201,7 +201,7 @@ def declined_words(reason: str) -> Said:
 
 
 def refused_words(code: str | None) -> Said:
-    """Why an order was refused. Reasons about accounts and keys only say whom to ask."""
+    """Why an order was refused. For the codes of _HOUSE this only says whom to ask."""
     normal = wire.normal_code(code or "")
     if normal in _HOUSE:
         return kiosk_words("not_here")

@@ -1,6 +1,6 @@
 """The languages that pages are offered in (docs/languages.md 1).
 
-A language consists of a row here and a catalogue in translations/; no other code names languages.
+A language consists of a row here and a catalogue in translations/; most need no other code.
 English is the language of the texts in the code and has no catalogue.
 """
 

@@ -1,7 +1,8 @@
 """The sentences that a property may say in its own words (docs/languages.md 8). Pure.
 
-They greet, explain, thank, and say whom to ask and who pays. States of a ride, refusals and safety
-texts are not among them, because they mean the same in every property.
+They greet, explain, thank, and say whom to ask, who pays, and how many people fit into a car.
+States of a ride, refusals and safety texts are not among them, because they mean the same in every
+property.
 """
 
 import re

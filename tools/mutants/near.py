@@ -36,7 +36,7 @@ class Near:
         self.kinds = () if own else KINDS
 
     def files(self, mutant: Mutant) -> list[str]:
-        """The nearest test files: the module's own; LIMITS too, for code that runs on import."""
+        """The nearest test files: the module's own; LIMITS too, if the change has no `function`."""
         files = [_own(mutant.path)] + [LIMITS] * (mutant.function is None)
         return [file for file in files if (self.root / file).exists()]
 
@@ -53,7 +53,7 @@ class Near:
         return [*units, *limits]
 
     def meeting(self, mutant: Mutant, kind: str, reaches: Mapping[Unit, Reach]) -> Round:
-        """The tests that enter what is changed: the module's own file first, then its folder."""
+        """The tests that may notice a change: the module's own file first, then the others."""
         near = [reaches[unit] for unit in self.units(mutant.path) if unit[1] == kind]
         cpu_s = {test: s for reach in near for test, s in reach.cpu_s.items()}
         met = {test for reach in near for test in _meeting(mutant, reach)}

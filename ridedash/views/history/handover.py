@@ -27,14 +27,14 @@ bp = Blueprint("handover", __name__, url_prefix="/handover")
 Answer = str | tuple[str, int] | BaseResponse
 ROOM: Final = 30  # lines on a sheet of A4 without its headings; a note takes two
 NOTE_LINES: Final = 2
-# the most lines for a layout, and its CSS class: large letters; smaller ones with notes below rides
+# the most lines for a layout, and its CSS class; with more lines, letters are the smallest
 SIZES: Final = ((10, "is-roomy"), (15, "is-close"))
 LONGEST: Final = 500
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the sheet: its rides, and a sentence about rides for which there is no room."""
+    """One part of the sheet: its rides, and a sentence about rides that it does not list, or ""."""
 
     name: str
     title: str

@@ -27,7 +27,7 @@ from ridedash.wording import gettext as _
 
 @dataclass(frozen=True)
 class State:
-    """An outcome: label, colour and icon."""
+    """An outcome, or the state of a ride under way: label, colour and icon."""
 
     words: str
     tone: str

@@ -53,7 +53,7 @@ COLUMNS: Final = (
 @needs(EXPORT)
 @limiter.limit("20/hour", key_func=by_staff_key)
 def export() -> Response:
-    """Export the metrics of this query. The audit entry is written before the export begins."""
+    """Export the metrics of this query. The audit entries are written before the export begins."""
     with services().db.read() as db:
         filters = read_filters(db, request.args)
         if filters.wrong:
@@ -74,7 +74,7 @@ def export() -> Response:
 
 
 def _audit(filters: InsightFilters, ids: list[int]) -> None:
-    """An audit entry for each property whose metrics are in the file."""
+    """Write an audit entry for each property whose metrics are in the file."""
     who, now = by_staff(current_staff().id), services().clock()
     days = {"from": filters.period.first.isoformat(), "to": filters.period.last.isoformat()}
     with services().db.write() as db:

@@ -42,8 +42,8 @@ def month_of(day: date) -> Period:
 def before(period: Period) -> Period:
     """The days with which a period is compared.
 
-    For a whole month, they are the month before. For days from the first of a month on, they are
-    the same days of the month before. For other days, they are equally many days just before.
+    For a whole month, they are the month before. For the first days of a month, they are the same
+    days of the month before. For other days, they are equally many days just before.
 
     >>> before(Period(date(2026, 3, 1), date(2026, 3, 31))).last
     datetime.date(2026, 2, 28)
@@ -71,7 +71,10 @@ def common(today: date) -> list[tuple[str, Period]]:
 
 
 def chosen(first: date | None, last: date | None, today: date) -> Period:
-    """The period in a form, in which one or both ends may be missing; this month by default."""
+    """The period in a form; without both ends, this month up to today.
+
+    A missing last day is today; a missing first day is the first of the month of the last day.
+    """
     if first is None and last is None:
         return Period(today.replace(day=1), today)
     last = last or max(today, first or today)

@@ -19,15 +19,15 @@ from ridedash.views.web.formatting import day_text
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 
-FULL: Final = 100.0  # height and width of a picture, and width of the longest bar in a table
+FULL: Final = 100.0  # height and width of a row of bars, and width of the longest bar in a table
 LABELS: Final = 5  # labels below a row of bars, at most
 LEVELS: Final = 5  # levels of darkness of the heat map
-LONG_WAIT: Final = 15  # minutes; longer waits share a bar
+LONG_WAIT: Final = 15  # minutes; waits of this length and longer ones share a bar
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: its height, the height of its lower part, and both in words."""
+    """A bar: its position, its height, the height of its lower part, and its numbers in words."""
 
     x: float
     width: float
@@ -167,12 +167,12 @@ def hour_words(day: int, hour: int, locale: str) -> str:
 
 
 def day_words(on: date, locale: str) -> str:
-    """A day in the words of a table."""
+    """A day with its weekday, as in the tables."""
     return day_text(on, "MMMEd", locale)
 
 
 def day_label(on: date, locale: str) -> str:
-    """A day in the words of a label below a bar."""
+    """A day without its weekday, for a label below a bar."""
     return day_text(on, "MMMd", locale)
 
 

@@ -174,7 +174,10 @@ def place_name(place: Destination) -> str:
 
 
 def _with(found: Month | None, more: Month) -> Month:
-    """Add a property's metrics to those found so far; for a category they are summed up."""
+    """Add a property's metrics to those found so far.
+
+    Lines of categories with the same name become one line; other lines stay separate.
+    """
     if found is None:
         return more
     for mine, theirs in ((found.now, more.now), (found.before, more.before)):

@@ -14,7 +14,7 @@ from ridedash.views.web.responses import locale as page_locale
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
 
-SHOWN: Final = 10  # lines of a table; all further groups are added up in one more line
+SHOWN: Final = 10  # lines of a table; two or more further groups are added up in one more line
 ON_PAPER: Final = 5
 
 
@@ -50,7 +50,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of groups: its key in addresses and files, its title, its lines."""
+    """A table of groups: its name in HTML ids, its title, its lines."""
 
     name: str
     title: str

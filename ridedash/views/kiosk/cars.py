@@ -25,7 +25,7 @@ from ridedash.wording.say import isolated, own_words
 
 SHOWN: Final = 3  # cars at once; the page has a button for more
 HINT_M: Final = 25.0  # a hint applies to a point this close
-HERE_M: Final = 15.0  # a meeting point this close needs no walk
+HERE_M: Final = 15.0  # for a meeting point this close no walk is estimated
 ROUND_M: Final = 10
 LARGE: Final = "suv"  # the drawing of SUVs and vans: views/booking/product_cards.py
 _NUMBER: Final = re.compile(r"\d{1,3}")  # digits of any script
@@ -52,7 +52,7 @@ class CarChoice:
 
 
 def start_of(kiosk: Kiosk, home: Property) -> Trip | None:
-    """The start of a kiosk's rides: its own pickup point, else the property's."""
+    """The start of a kiosk's rides: its own pickup point, else the property's, if there is one."""
     if kiosk.lat is not None and kiosk.lng is not None:
         name = kiosk.place or home.pickup_name or home.name
         return Trip(LatLng(kiosk.lat, kiosk.lng), name)
@@ -121,11 +121,11 @@ def at_point(estimates: Estimates, name: str) -> Trip | None:
 
 
 def with_most_room(drawings: Iterable[str]) -> frozenset[str]:
-    """Which of these cars have the most room; none if that is unknown, or equal for all.
+    """Which of these drawings stand for the most room; none if that is unknown, or equal for all.
 
-    The service states no number of seats and no size. The property may state it for each kind of
-    car in its own words ("Up to 6"). Nothing else is guessed, with one exception: an SUV or a van
-    has more room than other cars.
+    The service states no number of seats and no size. The property may state the number for each
+    drawing in its own words ("Up to 6"). If a number is missing, only one thing is assumed: an SUV
+    or a van has more room than other cars.
     """
     offered = frozenset(drawings)
     sizes = {each: _people(each) for each in offered}

@@ -1,7 +1,7 @@
 """The display at the door: the next cars, and the doorman's marks on guests.
 
 A paired device of kind "door", at `/door`. Its page has no links and no controls, except the
-doorman's two buttons if the property allows them.
+doorman's two buttons if the display's settings allow them.
 """
 
 import json

@@ -67,7 +67,10 @@ REFUSALS: Final = {
 @bp.post("/kiosk/order")
 @needs(KIOSK)
 def order() -> Response:
-    """Book once for each form token; a repetition of the same press returns the same result."""
+    """Book; a repetition of the same press makes no other order, and returns the order's result.
+
+    After a proved failure, the same form token may book again at a newer price (`_try`).
+    """
     return booked(here())
 
 
@@ -80,7 +83,7 @@ def booked(at: VisitRequest) -> Response:
     try:
         tried, page = _try(at, Try(visit, token, offer_id))
         if page is None:
-            if at.values.get("look") == "1":  # after an unknown outcome the page orders nothing new
+            if at.values.get("look") == "1":  # the page only asks for the result of an order
                 return answer("sending", kiosk_words("sending"))
             if not within(at, _count_presses):
                 return answer("limited", kiosk_words("slowly"))
@@ -203,7 +206,12 @@ def _tokens(form_token: str) -> list[str]:
 
 
 def _answer_with_ticket(at: VisitRequest, page: OrderPage | None, tried: Try) -> Response:
-    """The result of a press with its ticket, only for the page that pressed."""
+    """The result of a press.
+
+    Unless there is no ride, it has the ride's number and PIN; once the outcome is known or unclear,
+    also the guest's link and a map. Only the page that pressed has the form token by which `_try`
+    finds the order.
+    """
     if page is None:
         return answer("sending", kiosk_words("sending"))
     outcome = ride_view.outcome(page)
@@ -243,7 +251,7 @@ def _link(at: VisitRequest, order_id: int, tried: Try) -> dict[str, Any]:
 def _refused(at: VisitRequest, why: KioskRefusal) -> Response:
     """The answer when a kiosk may not order.
 
-    The desk gets the reason; the guest reads whom to ask.
+    The audit log gets the reason, except for a missing code and for an approval that expired.
     """
     app = services()
     now = app.clock()
@@ -258,9 +266,9 @@ def _refused(at: VisitRequest, why: KioskRefusal) -> Response:
 
 
 def _looked_up(at: VisitRequest) -> tuple[OrderPage | None, Look]:
-    """The ride with the form's number and PIN.
+    """The ride with the form's number and PIN; None with the reason if it can't be shown.
 
-    If this visit ordered the ride, its page must have shown the ticket; that is recorded.
+    If this visit ordered the ride, its page has shown the ticket, which is recorded.
     """
     app = services()
     now, visit = app.clock(), the_visit(at)
@@ -309,7 +317,7 @@ def _page(at: VisitRequest, order_id: int) -> OrderPage | None:
 
 
 def _code(at: VisitRequest, page: OrderPage) -> str:
-    """The start code, recorded in the audit log like every showing; "" above the limit."""
+    """The start code, recorded in the audit log; "" without one, or above the limit."""
     app, ride = services(), page.ride
     if ride is None or not within(at, _count_codes):
         return ""

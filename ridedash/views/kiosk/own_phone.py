@@ -108,7 +108,7 @@ def begin(token: str) -> BaseResponse:
 @bp.get("/<token>/<step>")
 @needs(OPEN)
 def show(token: str, step: str) -> BaseResponse:
-    """Show a question, or redirect to the first one without an answer; for SENT, press Book."""
+    """Show a question, or redirect to the right page; SENT orders the ride or reads its result."""
     found = _phone(token) or abort(404)
     if step == SENT and found.answers.get("pressed"):
         return _press(found)
@@ -159,7 +159,10 @@ def on_http(error: HTTPException) -> BaseResponse:
 
 
 def _open(token: str) -> str | None:
-    """The session of a browser that opens a link now. Prefetching a page does not open it."""
+    """The session of a browser that opens a link now; None if the link can't be opened.
+
+    Prefetching a page does not open it.
+    """
     _count_open()
     if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
         return None

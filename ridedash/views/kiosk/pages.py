@@ -1,7 +1,7 @@
 """The kiosk's single document, and the heartbeat that reports its health (docs/security.md 9).
 
-The document never changes its address. A guest's answers exist only in its script until the visit
-ends; they are not stored here.
+All screens have the same address. Until the guest presses Book, the answers exist only in the
+page's script.
 """
 
 import re
@@ -155,7 +155,10 @@ def _store(
 
 
 def _handed(kiosk: Kiosk, now: datetime) -> dict[str, str] | None:
-    """The language of the guest to whom the desk has just handed this kiosk; None without one."""
+    """The language tag of the guest to whom the desk has just handed this kiosk, or "".
+
+    None if the desk has handed it to no one in the last two minutes.
+    """
     if kiosk.handed_at is None or now - kiosk.handed_at > HANDED_FOR:
         return None
     row = LANGUAGES.get(kiosk.handed_language or "")

@@ -130,7 +130,7 @@ def _read_request(at: VisitRequest, offer: Offer) -> GuestRequest:
 
 
 def _name(at: VisitRequest, who: Guesswork) -> str:
-    """A name for the desk, in its language."""
+    """The guest's name for the desk: the typed name, or "Room 12" in the property's language."""
     if who.room is None:
         return who.name
     with in_language(at.home.language or ENGLISH):
@@ -138,7 +138,10 @@ def _name(at: VisitRequest, who: Guesswork) -> str:
 
 
 def _code(at: VisitRequest) -> OpenCode | None:
-    """The typed desk code; None without one. Raises KioskRefused for a wrong one."""
+    """The typed desk code; None without one.
+
+    Raises KioskRefused if the code is wrong, or if too many wrong codes were typed here.
+    """
     typed = at.values.get("code", "").strip()[:20]
     if not typed:
         return None
@@ -162,7 +165,7 @@ def _rule(at: VisitRequest) -> WhoPays:
 def _approval(at: VisitRequest, press: KioskPress, offer: Offer) -> AskNow:
     """The desk's approval of this press; the desk is asked if that was not done yet.
 
-    Raises Asking; raises NotNow if the desk has declined.
+    Raises Asking; raises NotNow if the desk has declined, or the request has expired.
     """
     app = services()
     now = app.clock()
@@ -196,7 +199,7 @@ def _ask(at: VisitRequest, press: KioskPress, offer: Offer) -> None:
 
 
 def _approved(at: VisitRequest, press: KioskPress, ask: AskNow, posted: Offer) -> KioskPress:
-    """The approved order at the current price. Raises Changed.
+    """The approved order at the current price. Raises Changed and NotNow.
 
     Guest and seats are those that were approved, whatever this form contains.
     """

@@ -30,15 +30,15 @@ from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_word
 # actions that end a ride; the first one that is possible now is used
 STOPS: Final = ("withdraw", "abort", "cancel", "arm")
 FREE: Final = frozenset({"withdraw", "abort"})
-MAP: Final = {"zoom": 17, "width": 480, "height": 240}  # about 400 m of streets, or less
+MAP: Final = {"zoom": 17, "width": 480, "height": 240}  # 570 m wide at the equator, else less
 WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result yet
-ABOARD: Final = frozenset({IN_PROGRESS, *TERMINAL})  # the guest has already met the car
+ABOARD: Final = frozenset({IN_PROGRESS, *TERMINAL})  # no meeting point is shown any more
 ON_THE_WAY: Final = frozenset({OrderState.READY, OrderState.SENDING})
 
 
 @dataclass(frozen=True)
 class PressResult:
-    """The result of a press of Book: the state in the answer, and its words."""
+    """The result of a press of Book or Cancel: the state in the answer, and its words."""
 
     state: str
     words: Said
@@ -54,7 +54,7 @@ def outcome(page: OrderPage) -> PressResult:
     if order.state == OrderState.CLOSED_NOT_BOOKED:
         return PressResult(
             "not_booked", kiosk_words("closed_by_desk")
-        )  # a person has found this out
+        )  # a member of staff has found this out
     if order.state in FAILED_STATES:
         return PressResult("not_booked", refused_words(order.code))
     if page.ride is not None and page.ride.status == ALLOTMENT_FAILED:

@@ -44,7 +44,7 @@ from ridedash.wording.kiosk import kiosk_words, typed_kind
 
 bp = Blueprint("kiosk_visit", __name__)
 MOST_PLACES: Final = 6
-READ_DROPS: Final = 40  # orders that are read to find the recent duration of a route
+READ_DROPS: Final = 40  # recent orders that are read for the estimated minutes to a place
 READ_OFFERS: Final = 40
 FRESH_FOR: Final = timedelta(seconds=60)
 SAME_START_M: Final = 200.0
@@ -179,7 +179,7 @@ def end() -> tuple[str, int]:
 
 
 def favourites(kiosk: Kiosk) -> list[dict[str, Any]]:
-    """The destinations on a kiosk's first screen: six favourite drops of its property.
+    """The destinations on a kiosk's first screen: up to six favourite drops of its property.
 
     Each has `name`, `lat`, `lng`, and `minutes` by car or None; for the document of GET /kiosk.
     """
@@ -275,7 +275,7 @@ def _place(found: Place, minutes: int | None) -> dict[str, Any]:
 
 
 def _minutes(s: Session, home: Property, start: Trip | None) -> dict[str, int]:
-    """The recent durations of routes from here, by the name of the place."""
+    """The estimated minutes of recent trips from here, by the name of the drop."""
     if start is None:
         return {}
     return {

@@ -1,7 +1,7 @@
 """Reads the common parts of a visit's requests (kiosk, visit, language), and makes their answers.
 
-A kiosk's page reads the `state` of an answer, so answers to a guest's actions are always 200; no
-cache in between may store them.
+A kiosk's page reads the `state` of an answer, not its HTTP status: `answer` always sends 200, and
+lets no cache store it.
 """
 
 import re

@@ -13,9 +13,9 @@ metrics_bp = Blueprint("metrics", __name__)
 @bp.get("/healthz")
 @needs(OPEN)
 def alive() -> Response:
-    """200 while the process answers at all, with the address in the request that it received.
+    """200 while the process answers at all; `address` is the scheme and host that reached it.
 
-    `ridedash doctor` compares the address with RIDEDASH_PUBLIC_URL: they differ behind a proxy that
+    `ridedash doctor` compares `address` with RIDEDASH_PUBLIC_URL: they differ behind a proxy that
     forwards another host or scheme.
     """
     return jsonify(status="ok", address=request.host_url.rstrip("/"))

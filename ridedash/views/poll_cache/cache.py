@@ -1,9 +1,10 @@
 """The cache of one web process for polls: answers that can be sent again, and who may see them.
 
-Nothing is trusted for long. Every quarter of a second one thread asks the database which orders
-changed and which sign-ins and links ended. An entry expires when time alone changes its words, and
-after half a minute at most. While the database can't be asked, nothing stored is used. With
-`RIDEDASH_POLL_LAYER=off` there is no cache: each poll reads the database (docs/performance.md).
+Nothing is trusted for long. While polls arrive, one of their threads asks the database, at most
+every quarter of a second, which orders changed and which sign-ins and links ended. An entry expires
+when time alone changes its words, and after half a minute at most. While the database can't be
+asked, nothing stored is used. With `RIDEDASH_POLL_LAYER=off` there is no cache: each poll reads the
+database (docs/performance.md).
 """
 
 import logging
@@ -23,12 +24,13 @@ from ridedash.store.poll_marks import Revision, revisions
 from ridedash.store.sign_ins import SignInFacts, ended_secrets
 from ridedash.views.web.current_user import KNOWN
 
-LOOK_S: Final = 0.25  # how often changes are read from the database
+LOOK_S: Final = 0.25  # changes are read from the database at most this often
 BEHIND_S: Final = 1.0  # how old the last reading may be while another thread reads again
 FRESH_S: Final = 30.0  # longest life of an entry, because names change without a new revision
 LATE_S: Final = 1.0  # how long an expired entry may be used while one thread makes the next one
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
-# secrets that ended in this time are read again: one with a lower number may be committed later
+# how far back ended secrets are read again: only a margin, because `tell_ended` lets one writer at
+# a time commit its numbers
 OVERLAP_S: Final = 60.0
 MAX_VIEWERS: Final = 200_000  # each takes 1,100 bytes with usual browsers, 1,600 at most
 MAX_ENTRIES: Final = 20_000
@@ -47,7 +49,8 @@ Head = list[tuple[str, str]]
 class Key(NamedTuple):
     """The page that an entry is for: its address, its audience, its language.
 
-    All pages of links have the address /t/: order and kind of link determine their contents.
+    For the page behind a link to a ride, `page` is always "/t/": the audience (order and kind of
+    link) decides what it shows.
     """
 
     page: str
@@ -101,7 +104,10 @@ def polls() -> "PollCache | None":
 
 
 def offer(key: Key, entry: CacheEntry[Any], secret: str, until: datetime) -> None:
-    """Let the middleware send this answer again, until `until`, to senders of this credential."""
+    """Let the middleware send this request's answer again, until `until`, to the same sender.
+
+    `secret` is the hash of the sender's sign-in or link.
+    """
     known = request.environ.get(KNOWN)
     request.environ.get(OFFERED, []).append((key, entry, secret, until, known))
 
@@ -184,7 +190,10 @@ class PollCache:
                 done.set()
 
     def look_again(self) -> None:
-        """Compare with the database before the next answer: this process may have written to it."""
+        """Compare with the database before the next answer: this process may have written to it.
+
+    Entries without a revision expire now, because the comparison would not find their changes.
+    """
         with self._lock:
             self.writes, self.looked_at = self.writes + 1, NEVER
             for entry in self.entries.values():
@@ -199,7 +208,7 @@ class PollCache:
             self.entries, self.writes, self.looked_at = {}, self.writes + 1, NEVER
 
     def in_touch(self) -> bool:
-        """Whether the cache was compared with the database a moment ago."""
+        """Whether the cache has just been compared with the database; does so if it is due."""
         if self.monotonic() - self.looked_at < LOOK_S:
             return True
         if self._looking.acquire(blocking=False):

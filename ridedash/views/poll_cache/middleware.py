@@ -153,7 +153,8 @@ class PollMiddleware:
 def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
     """The credential, the page and the language of a poll that may be answered here.
 
-    None if the answer could depend on more than the viewer and what the viewer already has.
+    None for any other request, and for a poll whose answer may depend on more than these three and
+    If-None-Match.
     """
     given = environ.get
     path: str = given("PATH_INFO", "")

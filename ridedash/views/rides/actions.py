@@ -64,7 +64,7 @@ def cancel(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/drop")
 @needs(BOOK)
 def change_drop(order_id: int) -> Answer:
-    """Change the drop to a chosen point, or to a typed name that only one place has."""
+    """Change the drop to a chosen point, typed coordinates, or the only place that is found."""
     page = own_order(order_id)
     s = services()
     near = page.offer.pickup_lat, page.offer.pickup_lng
@@ -137,7 +137,7 @@ def start(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/ordered")
 @needs(BOOK)
 def ordered(order_id: int) -> Answer:
-    """Mark a held ride as ordered before the restore: it is not ordered again."""
+    """Mark a held ride as ordered before the restore: its outcome is unknown, no order is sent."""
     return _step(order_id, "ordered", after_restore.ordered_already)
 
 

@@ -93,7 +93,7 @@ End = tuple[datetime, float]  # a number of seconds of the service's clock after
 
 @dataclass(frozen=True)
 class ActionView:
-    """A button, its words, and the reason if it is disabled."""
+    """A button and its words; `note`: why it is disabled, or that no booking number is known."""
 
     name: str
     label: str
@@ -129,7 +129,7 @@ class Position:
 
 @dataclass(frozen=True)
 class CabView:
-    """The number plate, also letter by letter, and the car; after a swap also the old plate."""
+    """The plate, also letter by letter, and the car; for 30 s after a swap also the old plate."""
 
     plate: str
     spelled: str
@@ -166,7 +166,7 @@ class GuestWords:
 
 @dataclass(frozen=True)
 class NamedPoint:
-    """A named point."""
+    """A point, in degrees WGS84, and its name."""
 
     lat: float
     lng: float
@@ -184,7 +184,7 @@ class ShownStop:
 
 
 def lead(facts: RideFacts, audience: Audience) -> Words:
-    """Headline, line below, tone, icon: of the ride once it is booked, before that of the order."""
+    """Headline, line below, tone, icon: of the ride once it is booked, of the order before that."""
     if facts.status is not None:
         return words_of_status(facts.status, facts.kind, audience, facts.for_words)
     order = facts.page.order
@@ -288,7 +288,7 @@ def timer(facts: RideFacts) -> Timer | None:
 
 
 def _search_end(facts: RideFacts) -> End | None:
-    """When the search ends."""
+    """When the search ends; None if unknown."""
     order, ride = facts.page.order, facts.page.ride
     if order.booking_timeout_at is not None:
         return order.booking_timeout_at, 0.0
@@ -300,7 +300,7 @@ def _search_end(facts: RideFacts) -> End | None:
 def _timer(
     time: ServiceTime, now: datetime, pattern: str, since: datetime | None, end: End | None = None
 ) -> Timer | None:
-    """A running timer; while the service's clock is held, only its words."""
+    """A running timer, or None; while the service's clock is held, the timer has only words."""
     if since is None or ("{down}" in pattern and end is None):
         return None
     until = time.due(*end) if end else None
@@ -336,7 +336,7 @@ def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[Actio
 
 
 def steps(facts: RideFacts) -> tuple[ProgressStep, ...]:
-    """The kind's statuses as a line of steps, with the time at which each came."""
+    """The kind's statuses as a line of steps, with times; none if no ride is known to be booked."""
     if facts.page.order.state in {"UNKNOWN", *WITHOUT_RIDE}:
         return ()
     sequence = [
@@ -460,7 +460,7 @@ def route(facts: RideFacts) -> tuple[ShownStop, ...]:
 
 
 def drop_place(facts: RideFacts) -> NamedPoint | None:
-    """Where the ride goes now."""
+    """Where the ride goes now; None if no drop is known."""
     return (
         NamedPoint(round(facts.drop[0].lat, 6), round(facts.drop[0].lng, 6), facts.drop[1])
         if facts.drop

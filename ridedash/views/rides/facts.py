@@ -60,7 +60,7 @@ def status_of(page: OrderPage) -> str | None:
 
 @dataclass(frozen=True)
 class RideFacts:
-    """One order at one moment, for one reader. All methods only derive values and never raise."""
+    """One order at one moment, for one reader. All methods only derive values."""
 
     page: OrderPage
     now: datetime
@@ -120,9 +120,10 @@ class RideFacts:
 
     @property
     def fee_from(self) -> datetime | None:
-        """The instant from which cancelling costs a fee; None without a driver or a policy.
+        """The instant from which cancelling costs a fee.
 
-        It is also None while the service's clock is held before that instant.
+        None without a driver, without a policy that has a free time, and while the service's clock
+        is held before that instant.
         """
         policy, ride = self.policy, self.page.ride
         if policy is None or ride is None or policy.applies_after is None:
@@ -133,8 +134,8 @@ class RideFacts:
     def charged(self) -> bool:
         """Whether a ride was cancelled too late to be free; without a driver it is always free.
 
-        The free time counts from the first driver. A ride whose driver was lost is
-        without a driver until another one comes.
+        The free time counts from the first driver. A ride whose driver was lost is without a driver
+        until another one comes.
         """
         policy, ride = self.policy, self.page.ride
         if self._is_without_driver:

@@ -52,7 +52,7 @@ POLL_RESULTS: Final = {
     ("refused", wire.BOOKING_ALLOTED): NO_EFFECT,
     ("refused", wire.CANCELLATION_NOT_ALLOWED): NO_EFFECT,
 }
-# codes of calls that certainly never left; after a 401 or a 429 an action is `not_sent` too
+# codes of `not_sent` actions whose call never left; with others, a 401 or a 429 may have come
 NEVER_SENT: Final = frozenset({NO_CONNECTION, "NO_BOOKING_ID"})
 
 

@@ -63,7 +63,7 @@ QUERY_ACTIONS: Final = frozenset(
 def page_context(
     page: OrderPage, view: RideView, s: Services, locale: str, error: FormError | None, code: str
 ) -> dict[str, Any]:
-    """Everything that templates/rides/ride.html needs."""
+    """Everything that templates/rides/page.html and templates/rides/panel.html need."""
     now = s.clock()
     facts = RideFacts(page, now, s.time(), locale)
     return {
@@ -157,7 +157,7 @@ def fee_now(view: RideView, facts: RideFacts) -> str:
 
 
 def _fee_left_s(facts: RideFacts) -> float | None:
-    """For how many seconds cancelling is still free; None without a driver or a policy."""
+    """For how many seconds cancelling is still free; None without a driver or a free time."""
     policy, ride = facts.policy, facts.page.ride
     if policy is None or policy.applies_after is None or ride is None or ride.allotted_at is None:
         return None

@@ -28,9 +28,9 @@ NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
 def price(facts: RideFacts) -> tuple[str, str]:
     """The price as far as known, and a note on it.
 
-    A planned ride has only a note; a ride that waits for its guest has the offer's price. For any
-    other order without a ride, or a ride that did not take place, the price is NO_PRICE, and the
-    note says what stopping may cost.
+    A planned ride has only a note; a ride that waits for its guest has the offer's price. For an
+    order that led to no booking, and for a ride that did not take place, the price is NO_PRICE; the
+    note of a cancelled ride says what its cancel may cost.
     """
     if facts.page.order.state == "SCHEDULED":
         return "", _planned(facts)
@@ -77,7 +77,7 @@ def price_expected(facts: RideFacts) -> tuple[str, str]:
 
 
 def _planned(facts: RideFacts) -> str:
-    """The note that the order sets the price, with the price that was shown at planning."""
+    """The note that the price is set when the ride is ordered, with the price shown at planning."""
     price_then = offer_price_text(facts.page.offer, facts.locale)
     return say(_("Priced when ordered[; it was {price} when planned]"), {"price": price_then})
 
@@ -100,7 +100,7 @@ def _older_than_the_drop(facts: RideFacts) -> bool:
 
 @dataclass(frozen=True)
 class InvoiceLine:
-    """One line of an invoice; `total`: whether it is the amount to pay. `id` names it on pages."""
+    """One line of an invoice; `total`: whether it is shown as the total. `id` names it on pages."""
 
     id: str
     label: str

@@ -77,7 +77,7 @@ def _make_snapshot(order_id: int, key: Key, now: datetime) -> CacheEntry[PollBod
     page = own_order(order_id)
     view = desk_view(page, now, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    # the checksum is needed too: changes by time, or of the account, raise no version
+    # the checksum is needed too: changes by time, or of the account, do not raise the version
     etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.audience[1]}"
     serves_s = (expires_at(page, now, services().time()) - now).total_seconds()
     return CacheEntry(

@@ -26,7 +26,7 @@ from ridedash.wording.actions import placed_words
 POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
 STILL_MS: Final = 1_000  # interval of polls between press and answer
-WAITING_MS: Final = 5_000  # for an unknown outcome, a planned ride, or a ride after its end
+WAITING_MS: Final = 5_000  # for an unknown outcome, before a ride is ordered, or after its end
 
 
 @dataclass(frozen=True)

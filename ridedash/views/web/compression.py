@@ -2,8 +2,8 @@
 
 The length of a compressed page shows whether words in it repeat. Somebody who can see the network
 traffic, and can make a signed-in browser open a page repeatedly with chosen words in its address,
-could guess other words of the page (BREACH). docs/security.md ASVS 3.5 says why these answers
-reveal nothing.
+could guess other words of the page (BREACH). docs/security.md ASVS 3.5 says which words could still
+be guessed from the pages that are compressed, and what limits the guessing.
 """
 
 import gzip

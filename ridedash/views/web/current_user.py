@@ -26,7 +26,7 @@ FORM_PAGE: Final = re.compile(r"/rides/([0-9]+|new)")
 
 @dataclass(frozen=True)
 class SignedIn(UserMixin):  # type: ignore[misc] # flask_login ships no types
-    """The member of staff behind a request: a copy of the row, so that no session stays open."""
+    """The member of staff behind a request: a copy, so that no database session stays open."""
 
     id: int
     property_id: int
@@ -42,7 +42,7 @@ class SignedIn(UserMixin):  # type: ignore[misc] # flask_login ships no types
 
 
 def current_staff() -> SignedIn:
-    """The signed-in member of staff. Call it only in a view that needs more than OPEN."""
+    """The signed-in member of staff. Call it only in a view whose permission a role has."""
     return cast(SignedIn, current_user)
 
 
@@ -72,7 +72,7 @@ def load_staff(request: Request) -> SignedIn | None:
 
 
 def current_sign_in() -> SignInFacts:
-    """The sign-in behind a request. Call it only in a view that needs more than OPEN."""
+    """The sign-in behind a request. Call it only in a view whose permission a role has."""
     return cast(SignInFacts, request.environ[KNOWN])
 
 

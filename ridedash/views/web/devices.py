@@ -59,7 +59,7 @@ def has_cookie() -> bool:
 
 
 def is_paired() -> bool:
-    """Whether a device of any kind sent the request; costs nothing in a browser of staff."""
+    """Whether a device of any kind sent the request; makes no query without a device's cookie."""
     return any(device(kind) is not None for kind in KioskKind)
 
 
@@ -74,7 +74,7 @@ def address() -> str:
 
 
 def cleared_at_sign_out() -> str:
-    """What a browser deletes when staff sign out; a browser that is a device keeps its cookies.
+    """The value of Clear-Site-Data when staff sign out; the browser of a device keeps its cookies.
 
     The cache is not deleted: every page says `no-store`, and some browsers take many seconds to
     delete it.

@@ -182,7 +182,7 @@ def on_http(error: HTTPException) -> BaseResponse:
 
 
 def on_database(error: Exception) -> BaseResponse:
-    """The database failed: nothing was booked, unless the outcome of a commit is unknown."""
+    """The database failed, or lacks tables. Only after CommitUnknown may something be stored."""
     log.error("database failed: %s at %s, reference %s", reason(error), route(), reference())
     words = PAGES[503]
     if isinstance(error, CommitUnknown):
@@ -201,7 +201,7 @@ def on_anything(error: Exception) -> Answer:
 
 
 def page(status: int, words: tuple[str, str, str], back: str = "") -> Answer:
-    """An error page: what happened, what it means, one next step; `back` leads to a page."""
+    """An error page: what happened, what it means, one next step; `back` is a page to link to."""
     return _answer(status, words, ride=back)
 
 

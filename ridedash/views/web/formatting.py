@@ -25,7 +25,7 @@ from ridedash.wording.say import LocalisedFact, with_pauses
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
 _CODE_END: Final = re.compile(r"(?<=[A-Z])(?=\d)")  # CLDR has a space there, which Babel leaves out
-PLACES: Final = 2  # decimals of an amount; more for a currency whose smallest coin is smaller
+PLACES: Final = 2  # decimals of an amount; more for a currency with coins below a hundredth
 # the order of CLDR's root locale: each style falls back on the next one
 _UNIT_STYLES: Final = ("unit", "unit-short", "standard")
 LONGEST_PLATE: Final = 16  # characters; a longer text is not treated as a plate

@@ -1,7 +1,7 @@
 """Pages behind links, which are opened without a sign-in: headers, languages, base template.
 
-They extend guest/base.html. Everybody who has such a link can see its page, so the pages are not
-cached, not listed by search engines, and their addresses are not sent to other sites
+They extend guest/base.html. Most of these links open their page for anyone who has them, so the
+pages are not cached, not listed by search engines, and their addresses are not sent to other sites
 (docs/security.md 6).
 """
 
@@ -44,7 +44,7 @@ def link_page(template: str, **facts: Any) -> str:
 
 
 def _choices() -> list[LanguageChoice]:
-    """The languages of this page; none if there is only English."""
+    """The languages of this page; none if there is only one."""
     here, current = g.get("guests", offered().guests), language()
     codes = [code for code in LANGUAGES if code in here or code in ("en", current)]
     rows = [LANGUAGES[code] for code in codes]

@@ -38,7 +38,7 @@ class Alert:
 
 
 def demo_words(settings: Settings) -> str:
-    """The words of the band on every page of a demo and of a rehearsal; "" for real rides."""
+    """The words of the band on every page of a demo and of a rehearsal; "" for all others."""
     if settings.rehearsal:
         return _("Rehearsal: no real rides")
     if not settings.demo:

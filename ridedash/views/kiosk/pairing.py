@@ -41,7 +41,7 @@ ACTIONS: Final = (
     *("out_of_order", "in_order", "calibrate", "unpair"),
 )
 RECORDED: Final = {"open": "panel", "unpair": "unpaired", "calibrate": "measured"}
-_verifying = threading.BoundedSemaphore(2)  # at most two at a time, because scrypt takes 16 MB each
+_verifying = threading.BoundedSemaphore(2)  # at most two at a time, because scrypt takes 32 MB each
 
 
 @bp.get("/kiosk/pair")

@@ -192,8 +192,8 @@ class PollCache:
     def look_again(self) -> None:
         """Compare with the database before the next answer: this process may have written to it.
 
-    Entries without a revision expire now, because the comparison would not find their changes.
-    """
+        Entries without a revision expire now: the comparison would not find their changes.
+        """
         with self._lock:
             self.writes, self.looked_at = self.writes + 1, NEVER
             for entry in self.entries.values():

@@ -1,8 +1,9 @@
 """Which languages are translated far enough to be offered, and how much native readers have read.
 
-The header of each compiled catalogue has these shares (docs/languages.md 4):
+The header of each compiled catalogue has these shares (docs/languages.md 4), of which `demo` is not
+read here:
 
-    X-Figures: guests=512/520 staff=903/1120 critical=38/40 reviewed=498/520
+    X-Figures: guests=512/520 staff=903/1120 demo=0/90 critical=38/40 reviewed=498/520
 """
 
 import gettext

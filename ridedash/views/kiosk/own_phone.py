@@ -108,7 +108,7 @@ def begin(token: str) -> BaseResponse:
 @bp.get("/<token>/<step>")
 @needs(OPEN)
 def show(token: str, step: str) -> BaseResponse:
-    """Show a question, or redirect to the right page; SENT orders the ride or reads its result."""
+    """Show a question, or redirect as `Phone.step` says; SENT orders, or reads the result."""
     found = _phone(token) or abort(404)
     if step == SENT and found.answers.get("pressed"):
         return _press(found)

@@ -1,6 +1,6 @@
 """The kiosk's single document, and the heartbeat that reports its health (docs/security.md 9).
 
-All screens have the same address. Until the guest presses Book, the answers exist only in the
+All screens have the same address. Until the guest presses Book, the answers are stored only in the
 page's script.
 """
 
@@ -88,7 +88,8 @@ def by_kiosk_key() -> str:
 def beat() -> Response:
     """The heartbeat, every 20 s: gives the page its state, and stores the page's health.
 
-    It comes every 2 s while a guest has called for help. The answer has a fresh CSRF token.
+    In a demo, and while a guest calls for help, it comes every 2 s. The answer has a fresh CSRF
+    token.
     """
     kiosk, s = the_kiosk(), services()
     now = s.clock()

@@ -336,7 +336,7 @@ def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[Actio
 
 
 def steps(facts: RideFacts) -> tuple[ProgressStep, ...]:
-    """The kind's statuses as a line of steps, with times; none if no ride is known to be booked."""
+    """The kind's statuses as steps with times; none if the order is UNKNOWN or in WITHOUT_RIDE."""
     if facts.page.order.state in {"UNKNOWN", *WITHOUT_RIDE}:
         return ()
     sequence = [

@@ -182,7 +182,7 @@ def on_http(error: HTTPException) -> BaseResponse:
 
 
 def on_database(error: Exception) -> BaseResponse:
-    """The database failed, or lacks tables. Only after CommitUnknown may something be stored."""
+    """The database failed, or lacks tables; after CommitUnknown the form may have been saved."""
     log.error("database failed: %s at %s, reference %s", reason(error), route(), reference())
     words = PAGES[503]
     if isinstance(error, CommitUnknown):

@@ -61,7 +61,7 @@ def check_ahead(at: datetime, now: datetime, latest: timedelta = LATEST) -> None
 
 
 def new_form_token() -> str:
-    """A token of one rendered form, which places its orders once (booking-protocol.md 1.3, T0)."""
+    """A token of one rendered form; it places orders once (docs/booking-protocol.md 1.3, T0)."""
     return secrets.token_urlsafe(24)
 
 

@@ -19,7 +19,7 @@ ON_ITS_WAY: Final = (OrderState.READY, OrderState.SENDING)
 
 
 class Newest(NamedTuple):
-    """The newest order that is not waiting to be sent: its id and its partner reference."""
+    """The id and the partner reference of an order."""
 
     order_id: int
     mtx: str

@@ -1,7 +1,4 @@
-"""The choices of the director for the next booking, in words: scenarios and faults.
-
-The words of the sandbox's clock are here too.
-"""
+"""The choices of the director in words: scenarios and faults. Also the words of its clock."""
 
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict

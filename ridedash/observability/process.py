@@ -91,7 +91,10 @@ def ended(path: Path) -> bool:
 
 
 def _share_metrics(folder: Path) -> None:
-    """Write metrics to this folder, or to the one in the environment, which is not emptied."""
+    """Write metrics to this folder, or to another one that the environment names.
+
+    Only this folder is emptied of the files of ended processes.
+    """
     chosen = Path(os.environ.get(FOLDER) or folder)
     chosen.mkdir(parents=True, exist_ok=True, mode=0o700)
     if chosen == folder:

@@ -86,7 +86,8 @@ def write_heartbeat(
 def write_end(db: Database, worker: str) -> None:
     """Replace the row of a worker that stops by the row ENDED, with the same heartbeat.
 
-    So /readyz and the pages notice a missing worker only after ALIVE: a restart takes seconds.
+    So /readyz and the pages report a missing worker only when that heartbeat is older than ALIVE,
+    not during a restart, which takes seconds.
     """
     with db.write() as s:
         row = s.get(Heartbeat, worker)

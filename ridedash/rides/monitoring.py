@@ -1,8 +1,8 @@
 """The answers of /readyz and /metrics, given within DEADLINE_S even if the database hangs.
 
 For each of the two, only one thread at a time waits for the database. A request waits for that
-thread until DEADLINE_S after the thread's start, then is answered without the database. Later
-requests are answered so at once, while the thread still waits.
+thread until DEADLINE_S after the thread's start; then the answer is given without the database. If
+the thread still waits, later requests get such an answer at once.
 """
 
 import contextlib

@@ -225,9 +225,9 @@ def _works(kiosk: Kiosk) -> bool:
 
 
 def _visit(run: StoryRun, ride: str) -> tuple[str, str]:
-    """The visit of a run's guest, and the secret of its page; both are the same in each repetition.
+    """The id of the visit of a run's guest, and the secret of its page.
 
-    They follow from the id of the run, which no one else knows.
+    Both are derived from the run's form token for the ride: a repeated step has the same ones.
     """
     digest = hashlib.sha256(run.token(ride).encode()).hexdigest()
     return digest[:VISIT_LENGTH], digest[VISIT_LENGTH:]

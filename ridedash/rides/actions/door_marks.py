@@ -17,7 +17,7 @@ IN: Final = "door_in"  # timeline events: the guest got into the car
 AWAY: Final = "door_away"  # the guest is not at the door
 MARKS: Final = {"in": IN, "away": AWAY}
 NAMES: Final = {event: name for name, event in MARKS.items()}
-# statuses in which the guest may be looking for the car, and the status just after
+# statuses in which the guest may be looking for the car, and IN_PROGRESS, which follows them
 MARKED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 
 

@@ -117,7 +117,7 @@ class AppendFile:
         """Write once more what a failed sync may have lost. Raises OSError.
 
         The newline overwrites the first byte that a failed append may have left. The caller of that
-        append was told that its line is not journalled, so no reader may take what is left for it.
+        append was told that its line is not journalled, so a reader must not accept what is left.
         """
         with self._syncing, self._lock:
             if not self._broken or not is_in_place(self._fd, self.path):

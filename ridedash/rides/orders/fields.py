@@ -75,7 +75,7 @@ class TextControl:
     pattern: str = ""
     mismatch: str = ""  # the message for a text that does not match the pattern
     multiline: bool = False
-    of_door: bool = False  # whether such a text stands on doors: see `text.plain_code`
+    of_door: bool = False  # a code as on doors, such as a room: see `text.plain_code`
 
 
 @dataclass(frozen=True)

@@ -323,7 +323,7 @@ def _check_all_times(request: BookingRequest, now: datetime) -> None:
         raise RequestRefused("back_at", str(error)) from None
 
 
-# the guest's other open ride, by the guard keys of the press that were looked up
+# by each guard key that was looked up: the id of the guest's other open ride, None without one
 _Busy = dict[str | None, int | None]
 
 

@@ -1,4 +1,4 @@
-/** Screens G and H: the ticket after booking, and a ride that was found by number and PIN. */
+/** Two screens: the ticket after booking, and a ride that was found by number and PIN. */
 
 import { spokenMeet, wayTo } from "./cars.js";
 import {
@@ -17,7 +17,7 @@ import {
 const LAST_S = 20;
 const LEAST_MAP_MM = 40; // a map less high than this does not show where to stand
 
-/** Screen G: everything that is needed to find the car. It clears itself after a while. */
+/** The ticket: all that is needed to find the car. The visit ends by itself after a while. */
 export function booked(k) {
   const { visit } = k;
   const { number, pin = "" } = visit.ride;
@@ -155,7 +155,7 @@ function fitMap(k, box) {
   if (over || height < LEAST_MAP_MM * k.measures.mm) box.remove();
 }
 
-/** The line that counts down until the screen clears itself; updated by kiosk.js. */
+/** The line that counts down to the end of the visit; kiosk.js shows and updates it. */
 function countdown(k) {
   const here = control("here", "k-button k-here", () => k.stay(), k.t("still_here"));
   const words = make("span", "k-clears-words", k.t("clears", { s: LAST_S }));
@@ -182,7 +182,7 @@ function plateOf(k) {
   return make("div", "k-plates", ...parts);
 }
 
-/** Screen H: a short form of the guest's own page. */
+/** The ride that was found: a short form of the guest's page of a ride. */
 export function ride(k) {
   const { visit } = k;
   const view = visit.view ?? {};
@@ -193,7 +193,8 @@ export function ride(k) {
   const code = view.code_due ? codeLine(k) : null;
   const minutes = k.crowded && view.held ? null : minutesOf(k);
   let facts = [...details, plateOf(k), minutes, where, code];
-  // facts for finding the car, and what was just requested, are on the first page
+  // a crowded screen has pages: the facts for finding the car, and a start code that was just
+  // requested, are on the first one
   if (k.crowded) facts = [plateOf(k), minutes, code, ...details, where];
   if (k.crowded && visit.start) facts = [code, ...facts.filter((each) => each !== code)];
   const buttons = [];

@@ -201,7 +201,7 @@ export class Visit {
     return { form_token: formToken, offer: car.offer, seats: seats || "", name, phone, code };
   }
 
-  /** The report at the end of a visit: counts and times. */
+  /** The report of the visit's end: how it ended, the furthest screen, the aids in use, seconds. */
   tally(how, now) {
     const seconds = Math.round((now - this.began) / 1000);
     return { how, screen: this.furthest, aids: [...this.aids].join(","), seconds };

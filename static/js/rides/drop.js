@@ -53,7 +53,7 @@ export class DropForm {
       announce: () => list.scrollIntoView({ block: "nearest" }),
       quick: (words) =>
         /^[1-9]$/.test(words) ? this.favourites.find(({ slot }) => slot === Number(words)) : null,
-      // a place was chosen: the next Enter moves to the button
+      // once a place is chosen, Enter waits for no list, and moves to the button
       waits: () => !this.form.elements.lat.value,
       settled: () => Boolean(this.form.elements.lat.value),
     });

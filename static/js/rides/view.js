@@ -113,7 +113,7 @@ export class RideView {
     this.#tick();
   }
 
-  /** Count a poll without an answer. */
+  /** Count a failed poll. */
   miss() {
     this.missed += 1;
     this.driven.gap();

@@ -1,6 +1,7 @@
 /**
  * Requests to our own server. The promises of ask() and askQuietly() never reject: they resolve to
  * {ok, status, body}, but not while a button is pressed, because showing the answer could move it.
+ * Without a usable answer, status is 0; `stopped` says then whether `signal` aborted the request.
  */
 
 import { released } from "./press.js";

@@ -72,7 +72,7 @@ def further_desk(run: Run) -> Result:
 def bytes_a_minute(run: Run) -> Result:
     """Bytes of addresses and response bodies a minute, without headers.
 
-    The baseline sends the whole list with every change; its requests are not counted.
+    The baseline sends the whole list with every poll; its requests are not counted.
     """
     with _busy() as board:
         board.poll()

@@ -16,13 +16,13 @@ from ridedash.rides.orders.transitions import FRESH
 from ridedash.store.orders import Order, OrderState
 
 S = OrderState
-# states of an order that may have a booking
+# states in which an order may have a booking
 MAY_EXIST: Final = frozenset(
     {S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED}
 )
 # docs/booking-protocol.md 1.3; a literal, so that a change of the program's value is noticed
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)
-# An overdue order is stuck after so many recovery jobs: one alone may skip a row that is locked.
+# An order still overdue after this many recovery jobs is stuck; a job may skip a locked row.
 SURE: Final = 3
 # Seconds of the fast clock within which a claimed request reaches the service.
 CLEAR_WITHIN_S: Final = 10.0

@@ -124,7 +124,7 @@ class CrashRun:
         self._lives_until_quiet(life)
         self.nursery.kill(life, 15)
         code = self.nursery.wait(life, QUIET_S)
-        if code not in {0, -15}:  # -15: asked to stop before it had started
+        if code not in {0, -15}:  # -15: SIGTERM came before its handler was set
             self.tally.exits.append(-1 if code is None else code)
             self.nursery.end(life)
         found = check(self.desk, quiet=True, shown=self.shown)

@@ -39,7 +39,7 @@ SHARES: Final = ("matching", "match_cancel", "match_fails")
 
 @contextlib.contextmanager
 def database(case: Case) -> Iterator[str]:
-    """The URL of a new database of the kind that the row needs. Raises Missing."""
+    """The URL of a new database of the kind that the row needs. Raises Missing like `postgres`."""
     if case.database == SQLITE:
         yield new_database(case.folder / f"db-{time.monotonic_ns()}", SQLITE)
         return
@@ -54,7 +54,7 @@ def database(case: Case) -> Iterator[str]:
 
 @contextlib.contextmanager
 def postgres() -> Iterator[backing.PostgresServer]:
-    """A PostgreSQL server for this row only. Raises Missing."""
+    """A PostgreSQL server for this row only. Raises Missing if this machine has none."""
     try:
         with backing.postgres_server() as server:
             yield server

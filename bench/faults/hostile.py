@@ -198,7 +198,7 @@ class Trial:
             )
 
     def act(self) -> None:
-        """The action on a few rides: on one by the form of its page, on others by direct calls."""
+        """Do the action for a few rides: for one by the form of its page, else by direct calls."""
         deeds = {
             "abort": self._abort,
             "cancel": self._cancel,

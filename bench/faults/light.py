@@ -56,7 +56,7 @@ class Reader:
             strict(product.model_dump(mode="json"))
 
     def create(self) -> None:
-        """Classify an answer to create, and check that it fits into the answer journal."""
+        """Classify an answer to create: the outcome must be honest, and fit into the journal."""
         self.number += 1
         # Half of the orders have the partner reference that the real body names.
         own = str(CREATED["merchant_txn_id"])

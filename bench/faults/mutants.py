@@ -51,7 +51,7 @@ class SettlesFirst(Sender):
 
 
 class Altered(RideClient):
-    """A client that changes answers to create before they are classified."""
+    """A client whose `create_booking` has a mistake: `alter` calls the service in its place."""
 
     def __init__(
         self, inner: RideClient, alter: Callable[[RideClient, NewBooking, str], CreateAnswer]
@@ -60,7 +60,7 @@ class Altered(RideClient):
         self._inner, self._alter = inner, alter
 
     def create_booking(self, order: NewBooking, token: str) -> CreateAnswer:
-        """Create a booking with the mistake."""
+        """See RideClient.create_booking."""
         return self._alter(self._inner, order, token)
 
 
@@ -90,7 +90,7 @@ def _takes_crossed(client: RideClient, order: NewBooking, token: str) -> CreateA
 
 
 def _resends(worker: Worker) -> None:
-    """Orders that a dead worker left behind are sent again."""
+    """All orders that are SENDING when a worker starts are sent again."""
     with worker.runtime.db.write() as s:
         s.execute(
             update(Order).where(Order.state == OrderState.SENDING).values(state=OrderState.READY)

@@ -18,7 +18,7 @@ from bench.faults.life import Life
 ROOT: Final = Path(__file__).parent.parent.parent
 PR_SET_PDEATHSIG: Final = 1
 LOOK_S: Final = 0.004
-ENDS_S: Final = 60.0  # the process may take this long to end on a busy machine
+ENDS_S: Final = 60.0  # the fork server, or the double, may take this long to end
 
 
 class Nursery:

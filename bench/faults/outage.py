@@ -125,7 +125,7 @@ class Outage:
     calls: int  # while the service was away
     told_s: float  # from the service's failure until the program knows that it is silent
     fresh_s: float  # from the service's return until every ride had an answer
-    peak: int  # largest number of calls in any second
+    peak: int  # largest number of polls in any second
     lost: int
 
 

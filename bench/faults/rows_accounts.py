@@ -29,7 +29,7 @@ RECONNECT: Final = "The account needs reconnecting"
 
 @row(13, "401 in the middle of a shift")
 def token_ended(case: Case) -> Verdict:
-    """Ten simultaneous 401 answers cause one refresh; a revoked link shows "Reconnect".
+    """Ten simultaneous 401 answers cause one refresh; a refused refresh shows "Reconnect".
 
     The last known details of rides stay visible.
     """

@@ -8,7 +8,7 @@ RECONNECT: Final = "RECONNECT"  # a member of staff must link the account again
 KEY_MISSING: Final = "KEY_MISSING"
 RATE_LIMITED: Final = "RATE_LIMITED"  # by the service (429) or by our own rate limit
 EXPIRED: Final = "EXPIRED"  # not sent within 30 s after it became READY
-WITHDRAWN: Final = "WITHDRAWN"  # by a member of staff, before it was sent
+WITHDRAWN: Final = "WITHDRAWN"  # by staff, or by its guest at a kiosk, before it was sent
 # a planned ride that could not be ordered before its window closed
 PLAN_MISSED: Final = "PLAN_MISSED"
 # the guest did not start the ride in the time that staff gave them

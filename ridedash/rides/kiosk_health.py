@@ -1,6 +1,6 @@
 """The health of a device, from its last heartbeat. Pure.
 
-A heartbeat is a report that a device's page sends every few seconds. Among other things it contains
+A heartbeat is a report that a device's page sends regularly. Among other things it contains
 the languages for which the browser has local voices and fonts, and the time of its clock.
 """
 

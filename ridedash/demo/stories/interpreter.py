@@ -69,8 +69,8 @@ class Moment:
 def start(story: Story, seed: int) -> StoryRun:
     """Begin a story: delete rides and guests, and hold the clock at the story's time.
 
-    Raises StillSending, NotDone, and sqlite3.Error when the run can't be stored; nothing has
-    changed then.
+    Raises StillSending, NotDone, and sqlite3.Error when the run can't be stored. Nothing has
+    changed then, unless storing the run fails although `check` found that it works.
     """
     mine = current_staff().property_id
     with services().db.read() as session:

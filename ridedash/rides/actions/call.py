@@ -121,7 +121,7 @@ class Caller:
     def call(self, action_id: int, *, by_worker: bool = False) -> ActionResult:
         """Make the call of an action in the state `calling`, and settle the action.
 
-        The audit entry names the member of staff, or the worker with `by_worker`.
+        The audit entry names the member of staff or the kiosk, or the worker with `by_worker`.
         """
         with self.runtime.db.read() as s:
             action = s.get_one(Action, action_id)
@@ -218,7 +218,7 @@ def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
         # the previous call may have taken effect
         action.state, action.calls = "unconfirmed", action.calls - 1
     elif action.payload.get("armed") and result.outcome == "not_sent" and result.code != RECONNECT:
-        # the member of staff who armed the cancel may have left, and can't repeat it
+        # the person who armed the cancel may have left, and can't repeat it
         action.state, action.calls, action.next_try_at = "armed", 0, now + ARMED_WAIT
     elif action.state == "calling":
         action.state = result.outcome

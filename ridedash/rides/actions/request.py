@@ -1,6 +1,7 @@
-"""Actions of staff on a ride: abort, cancel, change of drop, feedback (docs/booking-protocol.md 2).
+"""Actions on a ride: abort, cancel, change of drop, feedback (docs/booking-protocol.md 2).
 
-An action is committed before its call. The next poll of the ride shows whether it had an effect.
+Staff can do all of them; guests at a kiosk can abort and cancel. An action is committed before its
+call. The next poll of the ride shows whether it had an effect.
 """
 
 from collections.abc import Sequence

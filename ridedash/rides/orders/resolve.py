@@ -1,6 +1,7 @@
 """Actions of staff on an order without a settled outcome: link, close, reopen, withdraw, undo.
 
-See docs/booking-protocol.md 1.6. An order of another property is treated like one in another state.
+See docs/booking-protocol.md 1.6. Guests at a kiosk can withdraw too. An order of another property
+is treated like one in another state.
 """
 
 from collections.abc import Collection

@@ -29,7 +29,7 @@ PROTECTS: Final = (
     protects=PROTECTS,
 )
 def web(run: Run) -> Ratio:
-    """The web process without its small parent, sampled after every few hundred pages."""
+    """The larger of the web process and its parent, sampled after every few hundred pages."""
     with frame.folder() as folder, program(folder) as running:
         tally, pages = Tally(), run.of(400, 100)
         desks = [

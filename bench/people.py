@@ -38,7 +38,7 @@ class Desk:
     ) -> None:
         self.http = httpx.Client(base_url=url, timeout=20, trust_env=False)
         self.tally, self.rng = tally, random.Random(seed)
-        self.seen: dict[str, str] = {}  # path to its last ETag
+        self.seen: dict[str, str] = {}  # the last ETag by path
         self._busy = threading.Lock()
         page = self.http.get("/sign-in").text
         data = {"name": name, "password": password, "csrf_token": _csrf(page)}

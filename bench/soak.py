@@ -110,7 +110,7 @@ class Soak:
         self.keep()
 
     def _late_s(self) -> float | None:
-        """How long the most overdue ride has waited for its poll."""
+        """The seconds since the earliest due poll; negative if none is due, None without rides."""
         with self.running.services.db.read() as s:
             due = s.scalar(select(func.min(Ride.next_poll_at)))
         return (
@@ -166,7 +166,7 @@ def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run, print and store the soak. Returns 1 when memory or descriptors grew."""
+    """Run, print and store the soak. Returns 0 only if memory and descriptors were flat."""
     parser = argparse.ArgumentParser("python -m bench.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rides", type=int, default=300, help="rides kept alive")

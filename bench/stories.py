@@ -4,9 +4,10 @@ A story must end as it says with each of the seeds 1 to 3: stepped, played at 20
 speed, and played while a second window of the same person plays it too and loads its page again. No
 order may be made twice, every call in the lens must belong to a ride, and all plays of a story with
 the same seed must have the same cast. With `--times 10` each story is stepped ten times with each
-seed, and must have the same facts each time. A hash of the facts is printed at the end; it must be
-the same on SQLite and on PostgreSQL (RIDEDASH_TEST_DATABASE=postgresql). This long form is run by
-hand: the tests only step each story with one seed.
+seed, and must have the same facts each time. Hashes of the facts, one for each story and seed, are
+printed at the end; they must be the same on SQLite and on PostgreSQL
+(RIDEDASH_TEST_DATABASE=postgresql). This long form is run by hand: the tests only step each story
+with one seed.
 
 Most time is spent waiting, for the service's clock and for an outage of a minute. So several
 programs play side by side, and the longest plays begin first.

@@ -22,7 +22,7 @@ AS_BROWSERS = {"Accept-Encoding": "gzip"}
     "hosts.",
 )
 def cold(run: Run) -> Ratio:
-    """Random tiles of every zoom, each once, after the sandbox was warmed up."""
+    """Random tiles of both cities at every zoom, after the sandbox was warmed up."""
     server.warm()
     for number in (0, 1):
         for zoom in range(server.MIN_ZOOM, server.MAX_ZOOM + 1):

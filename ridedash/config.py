@@ -450,7 +450,7 @@ def _pace(given: _Given, mode: str) -> float:
 
 
 def _refuse_mixed(settings: Settings) -> None:
-    """Refuse a real service in demo mode, and the sandbox's geocoder in live mode."""
+    """Refuse another machine's service in demo mode, and the sandbox's geocoder in live mode."""
     if settings.demo:
         if not is_loopback(urlsplit(settings.service_url).hostname or ""):
             raise BadSettingError(

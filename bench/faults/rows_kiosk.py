@@ -104,7 +104,7 @@ class BesideKiosks(CrashRun):
 
 @row(38, "kill -9 of a worker, kiosk orders beside desk orders")
 def beside_kiosks(case: Case) -> Verdict:
-    """Half of the orders come from kiosks."""
+    """About half of the orders come from kiosks."""
     return _killed(case, case.size(400, 12))
 
 

@@ -16,7 +16,7 @@ WITH_METRICS = ("up", "worker")  # commands that count for /metrics
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one command. A wrong argument or setting prints one sentence and exits with code 2."""
+    """Run one command. An error that the user can mend is printed, and ends it with code 2."""
     options = _parser().parse_args(argv)
     try:
         prepare(load(os.environ), options.command, counts=options.command in WITH_METRICS)

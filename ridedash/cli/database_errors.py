@@ -33,7 +33,7 @@ ADVICE: Final[Mapping[int, str]] = {
 
 @contextlib.contextmanager
 def database_errors() -> Iterator[None]:
-    """Turn a database error into a CommandError that says why it happened and what to do."""
+    """Turn database errors, except IntegrityError, into a CommandError with cause and advice."""
     try:
         yield
     except WrongTables as error:

@@ -244,7 +244,7 @@ def _answers(settings: config.Settings, url: str) -> str:
 
 
 def _tiles(context: CheckContext) -> str:
-    """Fetch one map tile around the pickup, as a browser would."""
+    """Fetch the map tile around the pickup, or around NOWHERE, as a browser would."""
     settings = context.services.settings
     tile = still_map(settings.tiles_url, context.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
     url = settings.public_url + tile if tile.startswith("/") else tile

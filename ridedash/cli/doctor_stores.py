@@ -24,7 +24,7 @@ REDIS_S: Final = 2.0
 NAMED: Final = 3  # files that a finding names at most
 # permission bits of a file mode, for users outside the owner's group
 OTHERS_READ, OTHERS_ENTER = 0o004, 0o001
-EACH: Final = 20  # accounts that get a line each; further ones are only counted
+EACH: Final = 20  # up to so many accounts get a line each; more are counted on a single line
 OK, LOST = "ok", "needs reconnecting (Settings, Accounts)"
 UNREADABLE = "can't be read with the keys of RIDEDASH_TOKEN_KEYS"
 

@@ -47,7 +47,7 @@ def examine(services: Services) -> Iterator[Finding]:
 
 
 def _tls(services: Services) -> Finding:
-    """Whether browsers keep a device's cookie: it is a `__Host-` cookie, which requires TLS."""
+    """Whether browsers keep a device's cookie: in live mode it requires TLS (`__Host-`)."""
     url = urlsplit(services.settings.public_url)
     if url.scheme == "https":
         return Finding("tls", True, f"{url.geturl()}: devices keep their cookie")

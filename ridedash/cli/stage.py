@@ -33,10 +33,9 @@ def show(
     environ: Mapping[str, str],
     open_: Callable[[str], bool] = webbrowser.open,
 ) -> threading.Thread | None:
-    """Open the stage in the browser of this session; None where it has no screen.
+    """Open the stage in the browser of this session, in a new thread; None without a screen.
 
-    Runs in a thread that no one waits for: `open_` of some browsers returns only when they are
-    closed.
+    No one waits for the thread: with some browsers `open_` returns only when they are closed.
     """
     if sys.platform not in WITH_SCREEN and not {"DISPLAY", "WAYLAND_DISPLAY"} & environ.keys():
         return None

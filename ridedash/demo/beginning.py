@@ -48,7 +48,7 @@ def starts(weekday: int, at: time, zone: ZoneInfo) -> datetime:
 
 
 def only_with_our_sandbox() -> None:
-    """Answer 404 to the director's requests if the service is not our sandbox, but may be real."""
+    """Answer 404 to requests of the demo's pages if the service may be a real one."""
     if not services().settings.sandboxed:
         abort(404)
 
@@ -68,7 +68,7 @@ def begin(note: Callable[[Session], None], start: Start | None = None) -> None:
     """Delete the rides in the database and the sandbox; with `start`, set and hold the clock.
 
     The seed of the sandbox is set with the clock. `note` writes the audit entry in the same
-    transaction. Raises StillSending and NotDone; every row is unchanged then.
+    transaction. Raises StillSending and NotDone; nothing is deleted then.
     """
     sandbox = control()
     at, seed = (None, None) if start is None else (start.at, start.seed)

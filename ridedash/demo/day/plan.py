@@ -158,5 +158,5 @@ def _ago(now: datetime, minutes: float) -> datetime:
 
 
 def _quarter(at: datetime) -> datetime:
-    """The last full quarter of an hour before a moment."""
+    """The beginning of the quarter of an hour that a moment is in."""
     return at.replace(minute=at.minute // 15 * 15, second=0, microsecond=0)

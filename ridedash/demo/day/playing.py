@@ -176,7 +176,7 @@ class Player:
         try:
             order_id = place(self.services.db, self.clock, booking).order_id
         except GuardBusy:
-            return  # the guest's earlier ride is still being booked
+            return  # the guest has an open ride from here
         if request.pickup_at is None:
             self.clock.lead(self.clock() + SENT_AFTER)
             self.worker.sender.send(order_id)

@@ -19,7 +19,7 @@ MAY_REPEAT: Final = frozenset({"products", "track_ride"})
 
 
 class NotRepeated(Exception):
-    """The repeated call got no answer that could be shown."""
+    """No account could make the call, or the call got no answer."""
 
 
 def repeat(call: RecordedCall, property_id: int) -> None:

@@ -87,7 +87,7 @@ def events(calls: Sequence[RecordedCall], origin: Origin) -> str:
 
 
 def query_pairs(call: RecordedCall) -> dict[str, str]:
-    """The query of a call."""
+    """The query of a call, by the names of its parameters."""
     return dict(parse_qsl(query_of(call.path)))
 
 

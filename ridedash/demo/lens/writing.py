@@ -72,7 +72,7 @@ class Writer:
         self._db = db
         self._runs: dict[str, PollRun] = {}  # by the id with which the ride is polled
         self._late: dict[int, PollRun] = {}  # runs whose last answer is not written yet
-        # numbers of calls without an offer yet, by their cause
+        # numbers of calls of products whose offers have not come yet, by their cause
         self._searches: dict[str, list[int]] = {}
         self._version = -1
         self._newest = 0  # number of the last row that this object knows

@@ -1,4 +1,4 @@
-"""`ridedash.wsgi:app`: a stateless web process for any WSGI server, with logs and metrics."""
+"""`ridedash.wsgi:app`: a web process for any WSGI server; workers run in other processes."""
 
 import os
 

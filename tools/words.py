@@ -235,7 +235,7 @@ def share(part: int, whole: int) -> str:
 
 
 def header(code: str, catalogue: Catalog) -> str:
-    """The first lines of a catalogue: what it is, and how far it has come."""
+    """The first lines of a catalogue: its language, and how much is translated and reviewed."""
     name = Locale.parse(code).english_name
     done = [each for each in messages(catalogue) if forms(each) and not each.fuzzy]
     machine = sum(MACHINE in each.flags for each in done)

@@ -22,8 +22,8 @@ from ridedash.wording.catalogues import FIGURES
 from ridedash.wording.languages import with_catalogues
 
 log = logging.getLogger(__name__)
-STAFF_NEEDS: Final = Fraction(95, 100)  # share of the texts for staff
-REVIEWED_NEEDS: Final = Fraction(95, 100)  # share of the texts for guests
+STAFF_NEEDS: Final = Fraction(95, 100)  # the least translated share of texts for staff
+REVIEWED_NEEDS: Final = Fraction(95, 100)  # the least reviewed share of texts for guests
 _FIGURE: Final = re.compile(r"(guests|staff|critical|reviewed)=([0-9]{1,6})/([0-9]{1,6})\b")
 
 
@@ -43,8 +43,8 @@ class Level(StrEnum):
 class CatalogueShares:
     """Shares of a catalogue, from 0 to 1.
 
-    `guests` and `staff`: of their texts, how many are translated. `critical`: of the
-    critical texts, how many a native reader has read. `reviewed`: the same of all texts of guests.
+    `guests` and `staff`: of their texts, how many are translated. `critical`: of the critical
+    texts, how many a native reader has read. `reviewed`: the same of all texts of guests.
     """
 
     guests: Fraction = Fraction(0)
@@ -96,10 +96,10 @@ class OfferedLanguages:
         return found.level if found else Level.REVIEWED
 
     def unread(self, read: Collection[str]) -> dict[str, frozenset[str]]:
-        """By language code, all critical texts of each language in which not all of them are read.
+        """The critical texts by language code, for each language at the level MACHINE.
 
-        `read`: the codes of languages that a native reader has read for the property: they have
-        no unread texts.
+        `read`: the codes of languages that a native reader has read for the property; these are
+        left out.
         """
         critical = frozenset(self.critical)
         codes = (code for code in self.figures if code not in read)

@@ -67,7 +67,7 @@ def _shown(filters: InsightFilters, month: Month, language: str) -> dict[str, An
 
 
 def _counts(minutes: Counter[int]) -> list[tuple[str, int]]:
-    """The bars of a picture of waits for its table: the words of each, and the number of rides."""
+    """The bars of a picture of waits as a table: the words of each bar, and its number of rides."""
     bars: dict[str, int] = {}
     for minute in sorted(minutes):
         words = minute_words(minute)

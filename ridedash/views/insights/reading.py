@@ -84,7 +84,10 @@ class Month:
 
 
 def read_filters(db: Session, args: MultiDict[str, str]) -> InsightFilters:
-    """The request in the fields of an address. A property that the user may not see gives 404."""
+    """The days and properties that an address asks for. 404 for a property that the user can't see.
+
+    For invalid or too many days, `wrong` has a message, and the period is this month up to today.
+    """
     own = db.get_one(Property, current_staff().property_id)
     known = properties(db) if may(ADMIN) else [own]
     ids = {row_id(text) for text in args.getlist("property")} - {None}

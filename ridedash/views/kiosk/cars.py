@@ -231,7 +231,8 @@ class _Walks:
     def _hint(self, name: str, point: LatLng) -> PickupHint | None:
         """A manager's hint on this point, by its name or its place.
 
-        A hint for this kiosk comes before one for all kiosks, then one by name before one by place.
+        A hint for this kiosk wins over one for all kiosks; of two such hints, one by name wins over
+        one by place.
         """
         mine = [each for each in self.hints if each.kiosk_id in (None, self.kiosk_id)]
         named = [each for each in mine if each.point and each.point.casefold() == name.casefold()]

@@ -2,7 +2,7 @@
 
 The form contains the drop, the car and the guest. Who pays, and with which account, is read from
 the database (rides/orders/kiosk_place.py). The page repeats its press until it knows the result;
-one press makes one order (docs/booking-protocol.md 1.9).
+one press makes at most one order (docs/booking-protocol.md 1.9).
 """
 
 from dataclasses import replace

@@ -55,6 +55,7 @@ WAITING: Final = ("sending", "asking")  # in these states the page reloads itsel
 class Phone:
     """The browser of a link, and the guest's answers so far.
 
+    `session` is a secret that only its cookie has; `used`: whether a ride was booked by the link.
     `answers` have the names of the kiosk's own form: drop_lat, drop_lng, drop_name, point, offer,
     seats, name, phone, code; and `lang`, `q` (a place that is looked up) and `pressed`.
     """
@@ -83,7 +84,7 @@ class Phone:
     def form(self) -> dict[str, str]:
         """The fields that a kiosk's page would post.
 
-        Visit and form token are derived from the session.
+        Visit and form token are derived from `session`.
         """
         visit_id = "phone-" + hashlib.sha256(f"visit|{self.session}".encode()).hexdigest()[:24]
         form_token = hashlib.sha256(f"form|{self.session}".encode()).hexdigest()[:48]
@@ -123,8 +124,8 @@ def show(token: str, step: str) -> BaseResponse:
 def say(token: str, step: str) -> BaseResponse:
     """Store the guest's answer to a question, and redirect to the next one.
 
-    There is no session, and so no CSRF token: another site does not know the link, and browsers
-    send its cookie only with forms of our own pages (SameSite=Strict).
+    There is no Flask session, and so no CSRF token: another site does not know the link, and
+    browsers send its cookie only with forms of our own pages (SameSite=Strict).
     """
     found = _phone(token) or abort(404)
     _count_answer()

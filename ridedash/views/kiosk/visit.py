@@ -142,7 +142,7 @@ def cars_for(at: VisitRequest) -> Response:
 @bp.post("/kiosk/help")
 @needs(KIOSK)
 def ask_help() -> Response:
-    """Call the desk. The next heartbeat says whether a member of staff is coming."""
+    """Call the desk. A later heartbeat says whether a member of staff is coming."""
     at = here()
     visit = the_visit(at)
     if visit is None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TILE: Final = re.compile(r"/tiles/(dark/)?[0-9]+/[0-9]+/[0-9]+\.svg")
 MOST_PACKED: Final = 256  # tiles that are cached: as many as a desk looks at
-TILE_S: Final = 20.0  # the sandbox prepares a whole city at the first tile of a zoom
+TILE_S: Final = 20.0  # seconds to wait: for the first tile of a zoom a whole city is prepared
 PASSED_ON: Final = (
     "content-type",
     "cache-control",

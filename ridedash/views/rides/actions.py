@@ -112,7 +112,7 @@ def restore(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/release")
 @needs(BOOK)
 def release(order_id: int) -> Answer:
-    """Order a planned ride that is held since the database was restored."""
+    """Let a ride that is held since the database was restored be ordered as planned."""
     return _step(order_id, "release", after_restore.release)
 
 

@@ -167,8 +167,7 @@ class RideFacts:
     def free(self) -> bool:
         """Whether our own stop of a ride cost nothing by the policy of its offer.
 
-        If the service's answer contains a number, which may be a charge, the policy does not
-        decide.
+        False too if the service's answer contains a number, which may be a charge.
         """
         if self.policy is None or not self._is_stopped_by_us or self.charged:
             return False

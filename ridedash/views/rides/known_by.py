@@ -43,7 +43,7 @@ RESULTS: Final = {
     "refused": lazy("The ride company refused[: {code}]."),
     "unconfirmed": lazy("No clear answer came."),
 }
-NO_EFFECT: Final = lazy("It had no effect[: {code}].")  # as an answer or a poll showed
+NO_EFFECT: Final = lazy("It had no effect[: {code}].")  # shown by an answer or by a poll
 # by state and code: only a poll gives the first three codes, an answer may give the others too
 POLL_RESULTS: Final = {
     ("done", READ_BACK): lazy("A later look at the ride showed what we asked for."),

@@ -46,7 +46,7 @@ class HeldRide:
 
 @dataclass(frozen=True)
 class LostRide:
-    """An order that the database has lost, with the journal's data."""
+    """An order that the database has lost, as the sent journal describes it."""
 
     reference: str
     sent: str  # when it was sent

@@ -1,6 +1,6 @@
 """Formats money, times, durations and number plates.
 
-Pure; locale and zone are parameters.
+Locale and zone are parameters; words around the values are in the language of the request.
 """
 
 import re

@@ -134,7 +134,7 @@ def bar_facts(db: Session, now: datetime) -> BarFacts:
 
 
 def _is_missed(db: Session, ring: Ring, prop: Property | None, now: datetime) -> bool:
-    """Whether managers should look after a silent kiosk: not while it is closed."""
+    """Whether the user should look after a silent kiosk: as a manager, while the kiosk is open."""
     if prop is None or not may(MANAGE):
         return False
     return is_open(db.get_one(Kiosk, ring.kiosk_id), now.astimezone(zone(prop.timezone)))

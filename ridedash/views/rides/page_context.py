@@ -147,7 +147,7 @@ def policy_sentence(facts: RideFacts) -> str:
 
 
 def fee_now(view: RideView, facts: RideFacts) -> str:
-    """The cost of cancelling when the page is rendered; the script counts down from there."""
+    """The cost of cancelling when the page is rendered; a script keeps it up to date."""
     left_s = _fee_left_s(facts)
     if left_s is not None and left_s > 0:
         return _("Free to cancel for another {down}").replace("{down}", span(left_s))

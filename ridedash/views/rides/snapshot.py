@@ -51,7 +51,7 @@ def snapshot_of(order_id: int, now: datetime) -> tuple[Key, CacheEntry[PollBody]
     if cache is None:
         _count_poll()
         return key, _make_snapshot(order_id, key, now)
-    try:  # one snapshot is made for all viewers, so polls need no rate limit here
+    try:  # viewers share the cached snapshot, so polls need no rate limit here
         return key, cache.share(key, lambda _before: _make_snapshot(order_id, key, now))
     except NotFound:  # a 404 is not cached: each one reads the database, so these are limited
         _count_miss()

@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
-LONGEST_NAME: Final = 16  # characters; `key_of` returns no longer name of an unknown key
+# the longest name of an unknown key that `key_of` returns, in characters
+LONGEST_NAME: Final = 16
 
 
 class BadKeys(ValueError):
@@ -56,7 +57,7 @@ class TokenVault:
         return frozenset(self._keys)
 
     def is_current(self, text: str) -> bool:
-        """Whether a stored secret has the name of the first key, as the key that encrypted it."""
+        """Whether a stored secret begins with the name of the first key."""
         return text.partition(".")[0] == self.first
 
     def encrypt(self, plain: str, table: str, row: int | str, column: str) -> str:

@@ -1,7 +1,7 @@
 """The guests of a property.
 
 A booking by staff finds the row of a known person by id, phone, or room and name. A booking at a
-kiosk makes a new row. Erased guests are never found.
+kiosk makes a new row, unless staff have chosen the guest. Erased guests are never found.
 """
 
 import hashlib
@@ -27,8 +27,7 @@ PLACES: Final = 3
 class GuestDetails:
     """What a form states about a guest.
 
-    `guest_id` is the row that was chosen in the form; `find_same` uses it only if the names are
-    `alike`.
+    `guest_id` is the row that staff have chosen; `find_same` uses it only if the names are `alike`.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The history: rides of a property by day, person and outcome, in pages, with totals.
 
-Filters and totals read only one index (models.orders.HISTORY), so that a year of a busy property
-is added up in a moment; everything else is read for the rides of one page.
+Of the orders, filters and totals read only one index (models.orders.HISTORY), so that a year of a
+busy property is added up in a moment; everything else is read for the rides of one page.
 """
 
 from collections.abc import Mapping, Sequence

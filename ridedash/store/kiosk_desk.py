@@ -83,13 +83,13 @@ _RINGS: Final[CompoundSelect[Any]] = union_all(
 
 
 def hints_of(s: Session, property_id: int) -> list[PickupHint]:
-    """The walks to pickup points of a property, in the order in which they were added."""
+    """The pickup hints of a property, in the order in which they were added."""
     mine = select(PickupHint).where(PickupHint.property_id == property_id)
     return list(s.scalars(mine.order_by(PickupHint.id)))
 
 
 def hint_of(s: Session, property_id: int, hint_id: int) -> PickupHint | None:
-    """The walk to one pickup point; None when it is unknown or another property's."""
+    """One pickup hint; None when it is unknown or another property's."""
     row = s.get(PickupHint, hint_id)
     return row if row is not None and row.property_id == property_id else None
 

@@ -80,7 +80,7 @@ def note_order(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
 def note_ticket(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
     """Record that the page has shown this order's ticket.
 
-    The page is known to show it when it requests the ride by number and PIN.
+    Call it when the page requests the ride by number and PIN, which the ticket shows.
     """
     row = touch(s, visit, now)
     if row is not None and row.order_id == order_id:
@@ -146,9 +146,9 @@ def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> li
 
 
 def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]:
-    """Ids of open visits that began over LONGEST ago, or over LOST_AFTER at a kiosk silent since.
+    """Ids of open visits that began too long ago (LONGEST), or whose kiosk is silent (LOST_AFTER).
 
-    Visits older than MAX_AGE are left out.
+    A visit that began less than LOST_AFTER or more than MAX_AGE ago is left out.
     """
     silent = or_(Kiosk.seen_at.is_(None), Kiosk.seen_at < now - LOST_AFTER)
     quiet = and_(KioskVisit.began_at < now - LOST_AFTER, silent)

@@ -41,8 +41,8 @@ LOCAL_WORDS: Final = (
     "123",
 )
 _LEET: Final = str.maketrans("013457@$!", "oleastasi")
-# Symbols that zxcvbn also reads as letters, each with its most common letter. zxcvbn tries every
-# combination of readings, so each further symbol doubles its time.
+# Symbols that zxcvbn also reads as letters (_PLAIN has the most common one of each). zxcvbn tries
+# every combination of readings, so each further symbol doubles its time.
 SYMBOLS: Final = "4@8({[<3691!|70$5+%2"
 MOST_SYMBOLS: Final = 10  # different symbols; this many take about 10 ms
 _PLAIN: Final = str.maketrans(SYMBOLS, "aabcccceggiiitosstxz")

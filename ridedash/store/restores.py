@@ -119,7 +119,7 @@ class Waiting(NamedTuple):
 
     restored_to: datetime | None
     is_open: bool  # not accepted yet
-    held: int  # planned rides that are not sent until a member of staff decides
+    held: int  # rides that are not ordered until a person decides
     lost: int  # orders that were sent, and that the database has lost
 
 
@@ -144,7 +144,7 @@ def waiting(
 
 
 def held_orders(s: Session, property_id: int | None = None) -> list[Order]:
-    """The planned rides that are held, the next pickup first."""
+    """The rides that are held, planned or waiting for their guest, the next pickup first."""
     return list(s.scalars(select(Order).where(*_held(property_id)).order_by(Order.pickup_at)))
 
 

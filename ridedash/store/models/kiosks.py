@@ -68,7 +68,8 @@ class Kiosk(Base):
     hours: Mapped[dict[str, Any]] = mapped_column(default=dict)
     languages: Mapped[list[str]] = mapped_column(Texts, default=list)  # empty: all
     default_language: Mapped[str | None] = mapped_column(ShortText(8))
-    mm_per_px: Mapped[float | None]  # size of a pixel of its screen, measured at pairing
+    # width of a pixel of its screen, which staff measure in the kiosk's panel
+    mm_per_px: Mapped[float | None]
     bottom_mm: Mapped[int | None]  # height of its screen's lower edge above the floor
     idle_s: Mapped[int | None]  # None: the default of each screen
     printer: Mapped[bool] = mapped_column(default=False)
@@ -86,7 +87,8 @@ class Kiosk(Base):
     pin_hash: Mapped[str | None] = mapped_column(ShortText(255))
     pin_tries: Mapped[int] = mapped_column(default=0)  # consecutive wrong PINs
     pin_blocked_until: Mapped[datetime | None]
-    paired_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))  # made its last code
+    # who made the last pairing code; None for a kiosk that a demo paired by one press
+    paired_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     paired_at: Mapped[datetime | None]
     seen_at: Mapped[datetime | None]  # the last heartbeat
     # the release of the page that it shows

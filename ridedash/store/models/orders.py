@@ -172,7 +172,7 @@ class Order(Base):
     attempt: Mapped[int]
     owner: Mapped[str | None] = mapped_column(ShortText(80))
     lease_until: Mapped[datetime | None]
-    # since when a planned ride is held because the database was restored; it is not sent
+    # since when an order that was not sent is held, because the database was restored
     held_at: Mapped[datetime | None]
     # when the order was made anew from the sent journal (docs/booking-protocol.md 1.7)
     recovered_at: Mapped[datetime | None]

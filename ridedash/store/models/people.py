@@ -63,7 +63,8 @@ class Wording(Base):
     language: Mapped[str] = mapped_column(ShortText(8), primary_key=True)
     name: Mapped[str] = mapped_column(ShortText(40), primary_key=True)
     text: Mapped[str] = mapped_column(ShortText(200))
-    english: Mapped[str] = mapped_column(ShortText(300))  # our text at that time, which it replaces
+    # the program's English sentence at that time, which `text` replaces
+    english: Mapped[str] = mapped_column(ShortText(300))
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
     at: Mapped[datetime]
 
@@ -186,7 +187,7 @@ class Guest(Base):
     # a note about the person, for all of their rides
     note: Mapped[str | None] = mapped_column(ShortText(500))
     created_at: Mapped[datetime]
-    seen_at: Mapped[datetime | None]  # the last order
+    seen_at: Mapped[datetime | None]  # when an order of theirs was last made or changed
     # a guest who typed their data into a kiosk, and whom the desk has not confirmed
     unverified: Mapped[bool] = mapped_column(default=False, server_default=false())
     # when the person was removed: a pseudonym replaced the name; phone, room, note and language

@@ -33,8 +33,8 @@ class Restore(Base):
     # the last instant that the database knows of; None if unknown
     restored_to: Mapped[datetime | None]
     noticed_at: Mapped[datetime]
-    # when a person accepted it (`ridedash db accept-restore`); until then, rides that were planned
-    # before it are held
+    # when a person accepted it (`ridedash db accept-restore`), which sets free the orders that are
+    # still held because of it
     accepted_at: Mapped[datetime | None]
 
 

@@ -28,7 +28,7 @@ STEPS: Final = {"": None, "no": False, "yes": True}
 @bp.post("/kiosks/<int:kiosk_id>/hints")
 @needs(MANAGE)
 def add(kiosk_id: int) -> Answer:
-    """Add the walk from a kiosk to a point; it replaces an earlier one to the same point."""
+    """Add a hint on the walk from a kiosk to a point; it replaces one to a point of this name."""
     with services().db.read() as s:
         mine(s, kiosk_id)
     read = _read()
@@ -51,7 +51,7 @@ def add(kiosk_id: int) -> Answer:
 @bp.post("/pickup-hints/<int:hint_id>/remove")
 @needs(MANAGE)
 def remove(hint_id: int) -> Answer:
-    """Remove a walk from the list."""
+    """Remove a hint from the list."""
     with services().db.write() as s:
         row = hint_of(s, current_staff().property_id, hint_id) or abort(404)
         kiosk_id = row.kiosk_id

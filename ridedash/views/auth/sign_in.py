@@ -40,7 +40,7 @@ PASSWORD_MAX: Final = 128
 DOOR: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
 STAGE: Final = "/demo/stage"  # for this target the page of a demo fills in name and password
 DEMO_NAME: Final = "desk"  # the sign-in name that `ridedash up` creates
-# at most four passwords are verified at a time, because scrypt takes 16 MB for each
+# at most four passwords are verified at a time, because scrypt takes 32 MB for each
 _verifying = threading.BoundedSemaphore(4)
 # sign-ins are stored on the server, so Flask-Login need not bind sessions to the browser
 login_manager.session_protection = None

@@ -124,12 +124,12 @@ def marks_of(
 ) -> list[BoardMark]:
     """The marks that show whether a row has changed; they are the same in all languages.
 
-    `since`: only orders placed from then on, while a new demo plays its past days through.
+    `since`: only orders placed from then on, while a new demo makes the rides of its past days.
     """
     marks = board_marks(s, property_id, now)
     if since is None:
         return marks
-    # while a demo plays its past days through, their rides are briefly under way
+    # the rides that a new demo makes for its past days are briefly under way
     ours = placed_since(s, property_id, since)
     return [each for each in marks if each.order_id in ours]
 

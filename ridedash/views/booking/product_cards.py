@@ -105,7 +105,7 @@ class Card:
     private_car: bool  # whether it is neither shared, nor an auto, nor rented by the hour
     price: str  # in the shortest form: "₹210–260", "from ₹80"
     price_kind: str  # "Fixed price", "Estimate, by the meter", …
-    price_text: str  # the price as a sentence, which is stored and which the button says
+    price_text: str  # the price in words, which are stored and which the button says
     button: str
     surge: str  # a few words if rates are higher than usual, else ""
     surge_means: str  # what `surge` means for this price

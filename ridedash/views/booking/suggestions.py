@@ -24,7 +24,7 @@ from ridedash.wording import gettext as _
 SUGGESTED: Final = 14
 READ: Final = 40  # orders that are read
 LATELY: Final = 5
-# positions nearer than this count as one place: so far from a hotspot may its pickup point be
+# positions nearer than this count as one place: a pickup point may be so far from its hotspot
 SAME_PLACE_M: Final = 200.0
 PlaceFacts = tuple[str, float, float]  # name, lat, lng
 

@@ -20,7 +20,7 @@ from ridedash.views.web.current_user import current_staff
 
 @dataclass(frozen=True)
 class Undo:
-    """The rides that a press would restore, and the milliseconds until that ends for the first."""
+    """The rides that a press would restore; in `left_ms` it can no longer restore all of them."""
 
     order_ids: tuple[int, ...]
     left_ms: int

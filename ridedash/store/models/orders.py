@@ -160,7 +160,7 @@ class Order(Base):
     started_by: Mapped[str | None] = mapped_column(ShortText(80))
     # number of failed attempts to make a planned ride READY
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
-    # equal for all cars that one press has booked
+    # equal for all cars of a group; the ways back of a group are another group
     group_key: Mapped[str | None] = mapped_column(ShortText(32))
     # equal for all planned rides of one series
     series_key: Mapped[str | None] = mapped_column(ShortText(32))

@@ -70,7 +70,7 @@ class Wording(Base):
 
 
 class WordReview(Base):
-    """A mark that a native reader has read a language's critical sentences, as they were then."""
+    """A mark that a native reader has read a language's critical sentences, those of `digest`."""
 
     __tablename__ = "word_reviews"
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)

@@ -120,7 +120,7 @@ def ended(address: str) -> BaseResponse:
     """Redirect a browser whose sign-in has just ended to this address.
 
     The browser clears its storage, and also its cookies unless it is a paired device. A kiosk in
-    the frame of a stage is un-paired.
+    the frame of a demo's stage is un-paired.
     """
     of_stage = devices.is_of_stage()
     session.clear()

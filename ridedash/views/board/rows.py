@@ -47,7 +47,7 @@ class BoardRow:
     """One ride of the list.
 
     `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car`
-    distinguishes the rides of one press. `eta`: the minutes until its cab arrives. `seen` is when
+    distinguishes the rides of one press. `eta`: the minutes until the cab arrives. `seen` is when
     the service last answered about the ride, if that is too long ago. `waiting` is true until the
     order has left SENDING. `mark` is the doorman's mark.
     """
@@ -204,7 +204,7 @@ def _placed(facts: RideFacts) -> str:
 
 
 def _mark(facts: RideFacts) -> str:
-    """The doorman's mark, while the car is here or has just left."""
+    """The doorman's last mark for the present car, in words; "" without one."""
     mark = mark_of(facts.page)
     return door_words(mark[0]) if mark else ""
 

@@ -174,7 +174,7 @@ class Estimator:
     def _listed(
         self, trip: Trip, account_id: int | None
     ) -> tuple[ProductList, Trip, datetime, bool]:
-        """The products, their trip, the time of the answer, and whether the list was cached."""
+        """The products, their trip, the time of the answer, and whether it is an earlier answer."""
         now, key = self.services.clock(), (self.owner.property_id, trip.pickup, trip.drop)
         lists = _cached_lists()
         try:

@@ -96,7 +96,7 @@ def check_list() -> BaseResponse:
 @bp.get("/groups/<int:order_id>")
 @needs(SEE)
 def show(order_id: int) -> str | BaseResponse:
-    """All cars that were booked together with this one; a single ride redirects to its own page."""
+    """All cars of the group of this order; a ride without a group redirects to its own page."""
     pages = group_of(order_id)
     if not pages:
         return redirect(f"/rides/{order_id}", 303)

@@ -89,7 +89,10 @@ def _proposed(now: datetime, tz: ZoneInfo, price: Decimal) -> TypedLimits:
 
 
 def _until(limits: TypedLimits, now: datetime, tz: ZoneInfo) -> datetime | None:
-    """The next instant at which local clocks show the typed time; else None, with an error."""
+    """The next instant at which local clocks show the typed time, in UTC.
+
+    None, with an error in `limits`, if the text is no time, or that time is skipped or too soon.
+    """
     clock = time_of_day(limits.until)
     if clock is None:
         limits.wrong["until"] = _("Until what time? Choose one, such as 23:00.")

@@ -20,7 +20,10 @@ from ridedash.views.web.current_user import current_staff
 
 @dataclass(frozen=True)
 class Undo:
-    """The rides that a press would restore; in `left_ms` it can no longer restore all of them."""
+    """The rides that a press would restore.
+
+    `left_ms`: the milliseconds until the first of them can't be restored any more.
+    """
 
     order_ids: tuple[int, ...]
     left_ms: int

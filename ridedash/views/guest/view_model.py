@@ -56,7 +56,7 @@ class Ready:
     """What the guest reads before they start the ride, on their own page only."""
 
     car: str
-    price: str  # the price when staff made the link
+    price: str  # the price that staff were shown
     ceiling: str
     pays: str
     meter: str  # says that the ride may cost more than its estimate; or ""

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """No database is marked yet: a demo of an earlier release is marked when it starts again."""
+    """Add an empty table: a demo of an earlier release is marked when it starts again."""
     op.create_table(
         "demo_mark",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), primary_key=True),
@@ -22,5 +22,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take the mark away."""
+    """Drop the table."""
     op.drop_table("demo_mark")

@@ -249,7 +249,7 @@ class Ride(Base):
     previous_plate: Mapped[str | None] = mapped_column(ShortText(300))
     swapped_at: Mapped[datetime | None]
     retried: Mapped[bool]  # whether the one ALLOTMENT_RETRYING of an auto ride was seen
-    allotted_at: Mapped[datetime | None]  # the first CALL_DRIVER: free minutes count from it
+    allotted_at: Mapped[datetime | None]  # when a driver was first seen: free minutes count from it
     ended_at: Mapped[datetime | None]
     # the price of the ride, in hundredths of `currency`; None while it is unknown
     total_minor: Mapped[int | None]

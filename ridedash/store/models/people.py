@@ -101,7 +101,8 @@ class Staff(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     name: Mapped[str] = mapped_column(ShortText(120))
-    sign_in_name: Mapped[str] = mapped_column(ShortText(120), unique=True)  # sign_in_key(name)
+    # as `sign_in_key` returns it; made from `name`, except for the user of a demo
+    sign_in_name: Mapped[str] = mapped_column(ShortText(120), unique=True)
     password_hash: Mapped[str] = mapped_column(ShortText(255))
     role: Mapped[str] = mapped_column(ShortText(20))
     created_at: Mapped[datetime]

@@ -478,10 +478,17 @@ def test_modules_and_functions_stay_small() -> None:
     long_modules = [
         name_of(p) for p in ours if p.read_text().count("\n") > 500 and "data" not in p.parts
     ]
-    scripts = [str(p) for p in (ROOT / "static").rglob("*.js") if p.read_text().count("\n") > 500]
+    # without comments, so that none is shortened for the sake of a number
+    scripts = [str(p) for p in (ROOT / "static").rglob("*.js") if lines_of_code(p) > 420]
     assert long_modules == []
     assert scripts == []
     assert {found for path in ours for found in long_functions(path)} <= LONG_FUNCTIONS
+
+
+def lines_of_code(script: Path) -> int:
+    """The lines of a script beside comments and blank lines."""
+    text = re.sub(r"/\*(.|\n)*?\*/|^ *//.*$", "", script.read_text(), flags=re.MULTILINE)
+    return sum(1 for line in text.splitlines() if line.strip())
 
 
 def test_the_poll_cache_stays_small() -> None:

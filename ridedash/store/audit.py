@@ -5,9 +5,9 @@ See docs/security.md 8.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import Index, and_, or_, select
+from sqlalchemy import Index, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from ridedash.store.actors import WORKER, ActorKind, Who
@@ -75,14 +75,8 @@ class AuditFilter:
     what: str | None = None
     before: int | None = None
     order: int | None = None  # only entries about this order
-    people: bool = False  # leave out the entries in MACHINE
+    people: bool = False  # leave out the entries of the worker
     nobodys: bool = False  # also entries without a property: unknown sign-in names, commands
-
-
-# entries of the worker, and each change of an order to READY, whoever made it
-MACHINE: Final = or_(
-    AuditRow.who == str(WORKER), and_(AuditRow.what == "order.move", AuditRow.result == "READY")
-)
 
 
 def record_code_shown(s: Session, who: Who, ride: Ride, by: str, now: datetime) -> None:
@@ -104,7 +98,7 @@ def entries(s: Session, property_id: int, filters: AuditFilter, limit: int) -> l
     if filters.before is not None:
         query = query.where(AuditRow.id < filters.before)
     if filters.people:
-        query = query.where(~MACHINE)
+        query = query.where(AuditRow.who != str(WORKER))
     if filters.who == ActorKind.GUEST:
         query = query.where(AuditRow.who.startswith(f"{ActorKind.GUEST}:"))
     about = f"orders:{filters.order}" if filters.order is not None else None

@@ -89,18 +89,10 @@ def test_entries_are_found_by_person_step_and_order(db: Database) -> None:
     assert read(db, who="guest:6") == []
 
 
-def test_what_people_did_leaves_out_the_worker_and_an_order_that_became_ready(
-    db: Database,
-) -> None:
-    assert read(db, people=True) == [4, 3, 2]
+def test_what_people_did_leaves_out_the_worker_alone(db: Database) -> None:
+    """A person who starts a waiting ride makes its order READY, and no other entry says so."""
+    assert read(db, people=True) == [4, 3, 2, 0]
     assert read(db, people=True, who="worker") == []
-
-
-def test_nobodys_step_is_a_move_to_ready_and_nothing_else_that_ended_so(db: Database) -> None:
-    with db.write() as s:
-        facts = {"n": 9, "property_id": HERE}
-        audit.record(s, by_staff(7), "ride.again", "orders:4", "READY", NOON, **facts)
-    assert read(db, people=True, order=4) == [9]
 
 
 def test_who_saw_a_start_code_is_noted_without_the_code(db: Database) -> None:

@@ -437,5 +437,5 @@ def _line(
         subject=_subject(row, names),
         tone="warn" if bad else "quiet",
         key=row.who,
-        machine=row.who == "worker" or (row.what, row.result) == ("order.move", "READY"),
+        machine=row.who == "worker",
     )

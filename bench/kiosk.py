@@ -100,7 +100,7 @@ def _lobby(pace: str) -> Iterator[Lobby | None]:
 
 @line(
     "kiosk-weight",
-    "what a kiosk's document transfers with a cold cache, fonts excepted",
+    "what a kiosk's document transfers with a cold cache, map tiles excepted",
     aim="≤ 120 kB",
     protects=STARTS,
 )

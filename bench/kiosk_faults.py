@@ -360,7 +360,7 @@ def _watched(guest: Guest, leads: set[str]) -> list[str]:
         time.sleep(0.2)
     turning = " with a ring that turns" if guest.page.locator(".k-working").count() else ""
     if turning or guest.screen not in leads:
-        wrong.append(f"{guest.screen}{turning} after 20 s, and not {'/'.join(sorted(leads))}")
+        wrong.append(f"{guest.screen}{turning} after 22 s, and not {'/'.join(sorted(leads))}")
     return wrong
 
 

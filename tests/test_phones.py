@@ -1,5 +1,7 @@
 """Phone numbers in any notation."""
 
+from pathlib import Path
+
 import pytest
 
 from ridedash.phones import PhoneError, grouped, read_phone
@@ -45,3 +47,9 @@ def test_a_number_is_shown_in_groups_as_it_is_dialled_from_abroad() -> None:
     for text in ("", "reception 9", "022 2778 3300", "+910000000000"):
         assert grouped(text) == text
     assert grouped(None) == ""
+
+
+def test_no_template_writes_an_address_that_dials_by_itself() -> None:
+    """The filter `tel` leaves the plus as it is: not every phone reads "%2B" as a plus."""
+    templates = Path(__file__).parents[1] / "templates"
+    assert [path.name for path in templates.rglob("*.html") if '"tel:' in path.read_text()] == []

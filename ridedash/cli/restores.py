@@ -6,6 +6,8 @@ See docs/booking-protocol.md 1.7 and docs/operating.md, Restore.
 import argparse
 from datetime import UTC, datetime
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from ridedash.cli.doctor_stores import Finding
 from ridedash.cli.errors import CommandError
 from ridedash.rides.health import absent_hosts
@@ -87,10 +89,13 @@ def finding(services: Services) -> Finding:
         journal = _journal(services)
         is_older, unknown = unknown_sends(services.db, journal)
         known = len(journal.attempts())
+        with services.db.read() as s:
+            waiting = restores.waiting(s)
     except OSError as error:
         return Finding("restore", False, f"the sent journal can't be read ({error.strerror})")
-    with services.db.read() as s:
-        waiting = restores.waiting(s)
+    except SQLAlchemyError as error:
+        kind = type(error).__name__
+        return Finding("restore", False, f"the database gave no answer ({kind}): run it again")
     if waiting is not None:
         text = (
             f"the database was restored {_to(waiting.restored_to)}. Planned rides that are held: "

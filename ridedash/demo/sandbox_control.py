@@ -160,10 +160,13 @@ class SandboxControl:
 
     def city_at(self, place: LatLng) -> str:
         """The name of the city around a point; "" where there is none."""
-        for city in self._call("GET", "/city.json").get("cities", ()):
-            (south, west), (north, east) = city["bounds"]
-            if south <= place.lat <= north and west <= place.lng <= east:
-                return str(city["name"])
+        try:
+            for city in self._call("GET", "/city.json").get("cities", ()):
+                (south, west), (north, east) = city["bounds"]
+                if south <= place.lat <= north and west <= place.lng <= east:
+                    return str(city["name"])
+        except (ValueError, TypeError, LookupError) as error:
+            raise NotDone from error
         return ""
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

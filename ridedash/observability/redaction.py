@@ -56,7 +56,8 @@ _SECRETS: Final = (
 )
 # a text without any of these contains no shape of _SECRETS: most texts need only this one search
 _HINT: Final = re.compile(
-    r"token|secret|passw|authori|otp|start[_ -]?code|phone|driver_number|cookie|sid=|bearer|@|\+",
+    r"token|secret|passw|authori|otp|start[_ -]?code|phone|driver_number|cookie|bearer|@|\+"
+    r"|(?:sid|kiosk|door)=",
     re.IGNORECASE,
 )
 _IDENTIFIERS: Final = (

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from ridedash.cli.errors import CommandError
 from ridedash.cli.restores import accept_restore, finding, restored_at
@@ -16,6 +17,7 @@ from ridedash.config import load
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services
+from ridedash.store import restores
 from ridedash.store.models.orders import Heartbeat
 from tests.cli.in_process import run
 from tests.databases import migrated_instance
@@ -75,6 +77,20 @@ def test_doctor_says_that_the_database_knows_every_order(here: Installation) -> 
     assert (found.ok, found.text) == (
         True,
         "the database knows what was sent from here (1 orders)",
+    )
+
+
+def test_doctor_says_so_when_the_database_is_lost_during_the_check(
+    here: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_values: object) -> None:
+        raise OperationalError("SELECT", {}, Exception("the server closed the connection"))
+
+    monkeypatch.setattr(restores, "waiting", lost)
+    found = finding(here.services)
+    assert (found.ok, found.text) == (
+        False,
+        "the database gave no answer (OperationalError): run it again",
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -12,7 +13,7 @@ from sqlalchemy import select
 
 from ridedash.demo import beginning, pages
 from ridedash.demo.emptying import EMPTIED, empty
-from ridedash.demo.sandbox_control import NotOurs, SandboxControl
+from ridedash.demo.sandbox_control import NotDone, NotOurs, SandboxControl
 from ridedash.demo.stories import runs
 from ridedash.demo.words import FAULTS, SCENARIOS
 from ridedash.geo import LatLng
@@ -59,6 +60,13 @@ def test_the_city_is_that_of_the_property(stage: Stage) -> None:
     control = stage.desk.app.extensions[pages.EXTENSION]
     assert control.city_at(sandbox_desk.HOTEL) == "Port Meridian"
     assert control.city_at(LatLng(0.0, 0.0)) == ""
+
+
+@pytest.mark.parametrize("city", [{"name": "Elsewhere"}, {"bounds": 7}, {"bounds": [[1, 2]]}, "x"])
+def test_a_city_that_can_not_be_read_is_an_answer_of_no_sandbox(stage: Stage, city: Any) -> None:
+    stage.reach(httpx.MockTransport(lambda _sent: httpx.Response(200, json={"cities": [city]})))
+    with pytest.raises(NotDone):
+        stage.desk.app.extensions[pages.EXTENSION].city_at(sandbox_desk.HOTEL)
 
 
 def test_the_clock_is_held_and_runs_again(stage: Stage) -> None:

@@ -91,8 +91,16 @@ WORDS = st.sampled_from(
         *('"', ":", "=", " ", "@", "://", "+91 98765 43245", "+", "Bearer ", "abc.def", "{", "\\"),
         *("tokEN", "secret", "password", "passwd", "authorisation", "otp", "start code", "phone"),
         *("driver_number", "Set-Cookie", "ridedash_sid=", "__Host-sid=", "token_keys", "4821"),
+        *("ridedash_kiosk=", "__Host-door="),
     ]
 )
+
+
+@pytest.mark.parametrize("name", ["__Host-kiosk", "ridedash_door", "ridedash_sid"])
+def test_the_cookie_of_a_device_is_removed_from_an_answer_without_any_other_secret(
+    name: str,
+) -> None:
+    assert without_shapes(f"it was {name}=abc_def-123") == f"it was {name}=[removed]"
 
 
 @settings(max_examples=40)

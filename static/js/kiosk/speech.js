@@ -4,8 +4,6 @@
  * it.
  */
 
-const EVENT = "ridedash:spoken"; // dispatched with each text that is spoken
-
 const MARKS = /[\u200e\u200f\u2066-\u2069]/g; // marks of direction, which have no sound
 
 export class Speech {
@@ -36,7 +34,6 @@ export class Speech {
       const spoken = new SpeechSynthesisUtterance(text);
       spoken.voice = voice;
       spoken.lang = voice.lang;
-      document.dispatchEvent(new CustomEvent(EVENT, { detail: text }));
       speechSynthesis.speak(spoken);
     }
   }

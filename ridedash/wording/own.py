@@ -135,7 +135,7 @@ def wrong_with(sentence: Sentence, text: str) -> Wrong | None:
 
     >>> wrong_with(SENTENCES["meet_pickup"], "Meet us at {pickup}, please")
     >>> wrong_with(SENTENCES["meet_pickup"], "Meet us outside")
-    Wrong(fault=<Fault.MISSING: 'missing'>, what='{pickup}')
+    Wrong(fault=<SentenceFault.MISSING: 'missing'>, what='{pickup}')
     """
     if len(text) > sentence.longest:
         return Wrong(SentenceFault.LONG)

@@ -117,7 +117,6 @@ class Card:
     blocked: str = ""  # why it can't be booked now; "" if it can
     amount: Decimal | None = None  # the price as a number, to find the cheapest
     offer_id: int | None = None
-    was: str = ""  # the price that was shown before, if it changed
     group: tuple[str, ...] = ()  # for 2, 3, … cars: "2 × ₹84 = ₹168"
     # for a trip without a drop: says that the guest tells the driver where to go; else ""
     open_end: str = ""

@@ -1,10 +1,9 @@
 """The cache of one web process for polls: answers that can be sent again, and who may see them.
 
-Nothing is trusted for long. While polls arrive, one of their threads asks the database, at most
-every quarter of a second, which orders changed and which sign-ins and links ended. An entry expires
-when time alone changes its words, and after half a minute at most. While the database can't be
-asked, nothing stored is used. With `RIDEDASH_POLL_LAYER=off` there is no cache: each poll reads the
-database (docs/performance.md).
+While polls arrive, one of their threads asks the database every quarter of a second which orders
+changed and which sign-ins and links ended. An entry expires when time alone changes its words, and
+after half a minute at most. While the database can't be asked, nothing stored is used. With
+`RIDEDASH_POLL_LAYER=off` there is no cache: each poll reads the database (docs/performance.md).
 """
 
 import logging
@@ -29,9 +28,7 @@ BEHIND_S: Final = 1.0  # how old the last reading may be while another thread re
 FRESH_S: Final = 30.0  # longest life of an entry, because names change without a new revision
 LATE_S: Final = 1.0  # how long an expired entry may be used while one thread makes the next one
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
-# how far back ended secrets are read again: only a margin, because `tell_ended` lets one writer at
-# a time commit its numbers
-OVERLAP_S: Final = 60.0
+OVERLAP_S: Final = 60.0  # how far back ended secrets are read again, as a margin
 MAX_VIEWERS: Final = 200_000  # each takes 1,100 bytes with usual browsers, 1,600 at most
 MAX_ENTRIES: Final = 20_000
 MAX_CREDENTIAL: Final = 1_000  # characters
@@ -49,8 +46,7 @@ Head = list[tuple[str, str]]
 class Key(NamedTuple):
     """The page that an entry is for: its address, its audience, its language.
 
-    For the page behind a link to a ride, `page` is always "/t/": the audience (order and kind of
-    link) decides what it shows.
+    For a link to a ride, `page` is always "/t/": the audience decides what the link shows.
     """
 
     page: str
@@ -104,10 +100,7 @@ def polls() -> "PollCache | None":
 
 
 def offer(key: Key, entry: CacheEntry[Any], secret: str, until: datetime) -> None:
-    """Let the middleware send this request's answer again, until `until`, to the same sender.
-
-    `secret` is the hash of the sender's sign-in or link.
-    """
+    """Let the middleware send this answer again, until `until`, to the same sign-in or link."""
     known = request.environ.get(KNOWN)
     request.environ.get(OFFERED, []).append((key, entry, secret, until, known))
 
@@ -190,14 +183,11 @@ class PollCache:
                 done.set()
 
     def look_again(self) -> None:
-        """Compare with the database before the next answer: this process may have written to it.
-
-        Entries without a revision expire now: the comparison would not find their changes.
-        """
+        """Compare with the database before the next answer: this process may have written to it."""
         with self._lock:
             self.writes, self.looked_at = self.writes + 1, NEVER
             for entry in self.entries.values():
-                if entry.revision is None:
+                if entry.revision is None:  # the comparison would not find its changes
                     entry.until = min(entry.until, self.monotonic() - LATE_S)
 
     def forget(self) -> None:

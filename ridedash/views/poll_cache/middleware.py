@@ -153,8 +153,7 @@ class PollMiddleware:
 def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
     """The credential, the page and the language of a poll that may be answered here.
 
-    None for any other request, and for a poll whose answer may depend on more than these three and
-    If-None-Match.
+    None for any other request, and for a poll whose answer may depend on more than these three.
     """
     given = environ.get
     path: str = given("PATH_INFO", "")

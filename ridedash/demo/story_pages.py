@@ -26,7 +26,7 @@ from ridedash.demo.emptying import StillSending
 from ridedash.demo.sandbox_control import SPEEDS, NotDone
 from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.by_hand import SCREENS, by_hand, screen_of
-from ridedash.demo.stories.interpreter import Moment
+from ridedash.demo.stories.interpreter import RunState
 from ridedash.demo.stories.model import HOTEL_RIDE, Story
 from ridedash.demo.stories.runs import RunPhase, Runs, StoryRun
 from ridedash.demo.stories.waiting import waits_for
@@ -150,12 +150,12 @@ def story_called(story_id: str) -> Story:
     return STORIES.get(story_id) or abort(404)
 
 
-def moment_of(run_id: str) -> Moment:
+def moment_of(run_id: str) -> RunState:
     """The moment of a run of this property. Raises NotFound."""
     run = interpreter.runs().find(run_id)
     if run is None or run.property_id != current_staff().property_id or run.story not in STORIES:
         abort(current_app.make_response(error_page(404, GONE, back="/demo")))
-    return interpreter.with_lines(Moment(run, STORIES[run.story]))
+    return interpreter.with_lines(RunState(run, STORIES[run.story]))
 
 
 def offered() -> list[dict[str, Any]]:
@@ -200,7 +200,7 @@ def _not_begun(why: str) -> Answer:
     return redirect(f"/demo?said={why}", code=303)
 
 
-def _answer(moment: Moment, refused: str = "") -> Answer:
+def _answer(moment: RunState, refused: str = "") -> Answer:
     """The answer with the moment; `refused` says why the run has not changed."""
     if wants_json():
         return jsonify(facts(moment) | {"refused": refusals().get(refused, "")})
@@ -208,7 +208,7 @@ def _answer(moment: Moment, refused: str = "") -> Answer:
     return redirect(f"/demo/runs/{moment.run.id}{query}", code=303)
 
 
-def _shown(moment: Moment) -> str | Response:
+def _shown(moment: RunState) -> str | Response:
     if wants_json():
         return jsonify(facts(moment))
     return render_template(
@@ -221,7 +221,7 @@ def _shown(moment: Moment) -> str | Response:
     )
 
 
-def facts(moment: Moment, *, ahead: bool = False) -> dict[str, Any]:
+def facts(moment: RunState, *, ahead: bool = False) -> dict[str, Any]:
     """The progress of a run, as scripts and pages read it.
 
     `state`: "todo" (press Step), "waiting" (ask again after `again_s`), "ended" (with `lines`),
@@ -267,7 +267,7 @@ def _again_s(run: StoryRun) -> float:
     return SOON_S if interpreter.now() - run.phase_at < SOON_FOR else AGAIN_S
 
 
-def _waits(moment: Moment) -> str:
+def _waits(moment: RunState) -> str:
     """What the present step waits for; "" shortly after its action, when most results come."""
     run, step = moment.run, moment.step
     if step is None or interpreter.now() - run.phase_at < WAIT_SHOWN_AFTER:

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from ridedash.demo.sandbox_control import SandboxControl
 from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.here import NotYet, place_named
-from ridedash.demo.stories.interpreter import Moment, _look, _outage_metrics, advance, runs
+from ridedash.demo.stories.interpreter import RunState, _look, _outage_metrics, advance, runs
 from ridedash.demo.stories.model import AllReached, Answering, Count, CountCheck, Fresh, StoryStep
 from ridedash.demo.stories.runs import RESUMED, RunPhase, StoryRun
 from ridedash.demo.stories.seen import CheckedLine, all_shown, lines
@@ -106,7 +106,7 @@ def test_a_poll_between_two_reads_leads_no_ride_past_a_phase(
         run = runs().update(begun, RunPhase.WAITING, desk.now, orders=rides)
         assert run is not None
         wanted = StoryStep("", until=AllReached("CALL_DRIVER", tuple(rides)))
-        _look(Moment(run, STORIES["down"]), wanted, 0)
+        _look(RunState(run, STORIES["down"]), wanted, 0)
     assert led == [of_second]
     time.stop()
 
@@ -187,7 +187,7 @@ def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> 
             late = desk.order("NOT_SENT", code="EXPIRED")
             booked = runs().update(run, RunPhase.WAITING, desk.now, orders={guest: late})
             assert booked is not None
-            run = advance(Moment(booked, story), 60).run
+            run = advance(RunState(booked, story), 60).run
             assert (run.phase, run.step, run.order(guest)) == (RunPhase.TODO, 0, None)
             assert "was not sent in time" in run.values["told"]
         assert len(tokens | {run.token(guest)}) == LATE_TRIES + 1
@@ -200,6 +200,6 @@ def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> 
         late = desk.order("NOT_SENT", code="EXPIRED")
         booked = runs().update(run, RunPhase.WAITING, desk.now, orders={guest: late})
         assert booked is not None
-        run = advance(Moment(booked, story), 60).run
+        run = advance(RunState(booked, story), 60).run
         assert run.phase is RunPhase.FAILED  # so many late bookings are no chance
     time.stop()

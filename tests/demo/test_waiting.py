@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ridedash.demo.stories.model import AllReached, Answering, Reached, Seen, Settled, Stands
+from ridedash.demo.stories.model import AllReached, Answering, HasStatus, Reached, Seen, Settled
 from ridedash.demo.stories.runs import RunPhase, StoryRun
 from ridedash.demo.stories.waiting import in_vain, waits_for
 from ridedash.service_time import ServiceTime, Turn
@@ -63,7 +63,7 @@ def test_a_ride_that_has_ended_otherwise_is_waited_for_no_longer(stage: Stage) -
     order_id = stage.desk.order("BOOKED", "ALLOTMENT_FAILED", **ended)
     assert "No driver" in over(stage, order_id, Reached("CALL_DRIVER"))
     under_way = stage.desk.order("BOOKED", "ALLOTMENT_PENDING")
-    assert over(stage, under_way, Stands(("ALLOTMENT_FAILED",))) == ""
+    assert over(stage, under_way, HasStatus(("ALLOTMENT_FAILED",))) == ""
 
 
 def test_what_comes_next_of_a_ride_is_said_with_the_services_time(stage: Stage) -> None:

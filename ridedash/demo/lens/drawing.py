@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ridedash.demo.lens.states import CREATE, Place, StatusEdge, Way
+from ridedash.demo.lens.states import CREATE, Place, RidePath, StatusEdge
 
 WIDTH, HEIGHT, SMALL = 140.0, 44.0, 56.0  # size of a box; SMALL: width of the box of create
 MARGIN: Final = 10.0
@@ -64,7 +64,7 @@ class Picture:
     stands: bool
 
 
-def picture(way: Way, grid: Grid) -> Picture:
+def picture(way: RidePath, grid: Grid) -> Picture:
     """The picture of a ride's path. The steps that the ride took are drawn on top."""
     beside = [place[1] for place in way.graph.places.values()]
     place_of = _placer(grid, min(beside), CREATE in way.graph.places)
@@ -93,13 +93,13 @@ def _placer(grid: Grid, least: float, starts: bool) -> Callable[[Place], tuple[f
     return middle
 
 
-def _box(status: str, x: float, y: float, way: Way) -> Box:
+def _box(status: str, x: float, y: float, way: RidePath) -> Box:
     width = SMALL if status == CREATE else WIDTH
     state = "been" if status in way.been else "ahead"
     return Box(status, x, y, width, HEIGHT, "now" if status == way.present else state)
 
 
-def _arrow(edge: StatusEdge, boxes: dict[str, Box], way: Way) -> Arrow:
+def _arrow(edge: StatusEdge, boxes: dict[str, Box], way: RidePath) -> Arrow:
     start, end = boxes[edge.start], boxes[edge.end]
     bend = _bend(edge, start, end, boxes, way)
     dx, dy = end.x - start.x, end.y - start.y
@@ -118,7 +118,7 @@ def _arrow(edge: StatusEdge, boxes: dict[str, Box], way: Way) -> Arrow:
     return Arrow(edge, path, x, y - LABEL if level else y, bool(way.at(edge)))
 
 
-def _bend(edge: StatusEdge, start: Box, end: Box, boxes: dict[str, Box], way: Way) -> float:
+def _bend(edge: StatusEdge, start: Box, end: Box, boxes: dict[str, Box], way: RidePath) -> float:
     """How far an arrow bends: not at all, away from its opposite arrow, or around a box."""
     pairs = {(each.start, each.end) for each in way.graph.edges}
     if any(_between(start, end, box) for box in boxes.values()):

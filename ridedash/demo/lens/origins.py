@@ -16,7 +16,7 @@ Reader = Callable[[int], RecordedCall | None]
 
 
 @dataclass(frozen=True)
-class About:
+class OrderKeys:
     """The values that identify this order's elements in an array."""
 
     category: str
@@ -26,7 +26,7 @@ class About:
 class Origins:
     """The answers of an order's calls, the newest first. `read` returns a call with its bodies."""
 
-    def __init__(self, calls: Sequence[RecordedCall], read: Reader, about: About) -> None:
+    def __init__(self, calls: Sequence[RecordedCall], read: Reader, about: OrderKeys) -> None:
         self._calls = sorted(calls, key=lambda call: call.ended, reverse=True)
         self._read, self._about = read, about
         self._bodies: dict[int, Any] = {}
@@ -69,7 +69,7 @@ def origins(sources: Origins, now: datetime, surface: str) -> dict[str, Any]:
     return {each.name: sources.of(each, now) for each in ELEMENTS if each.surface == surface}
 
 
-def resolved(pattern: str, body: Any, about: About) -> Iterator[tuple[str, Any]]:
+def resolved(pattern: str, body: Any, about: OrderKeys) -> Iterator[tuple[str, Any]]:
     """The (pointer, value) of each field that matches `pattern`, a pointer that may contain `*`.
 
     A value may be null. Of an array, only the elements about this order count (`_is_about`).
@@ -77,7 +77,7 @@ def resolved(pattern: str, body: Any, about: About) -> Iterator[tuple[str, Any]]
     yield from _walk(pattern.split("/")[1:], body, "", about)
 
 
-def _walk(steps: list[str], value: Any, way: str, about: About) -> Iterator[tuple[str, Any]]:
+def _walk(steps: list[str], value: Any, way: str, about: OrderKeys) -> Iterator[tuple[str, Any]]:
     if not steps:
         if not isinstance(value, (dict, list)):
             yield way, value
@@ -94,7 +94,7 @@ def _walk(steps: list[str], value: Any, way: str, about: About) -> Iterator[tupl
         yield from _walk(rest, value[step], f"{way}/{step}", about)
 
 
-def _is_about(each: Any, about: About, rest: list[str]) -> bool:
+def _is_about(each: Any, about: OrderKeys, rest: list[str]) -> bool:
     """Whether an array's element may be about the order: it names no other category or seats."""
     if not isinstance(each, dict):
         return True

@@ -8,9 +8,9 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request
 from ridedash.demo.beginning import only_with_our_sandbox
 from ridedash.demo.lens.drawing import LYING, STANDING, picture
 from ridedash.demo.lens.elements import SURFACES
-from ridedash.demo.lens.origins import About, Origins, origins
+from ridedash.demo.lens.origins import OrderKeys, Origins, origins
 from ridedash.demo.lens.recording import Lens
-from ridedash.demo.lens.states import CREATE, StatusEdge, Way, way_of
+from ridedash.demo.lens.states import CREATE, RidePath, StatusEdge, way_of
 from ridedash.extensions import services
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.facts import RideFacts
@@ -72,7 +72,7 @@ def elements(order_id: int) -> Response:
     surface = request.args.get("on", "ride")
     if surface not in SURFACES:
         abort(400)
-    about = About(page.order.category, page.order.seats)
+    about = OrderKeys(page.order.category, page.order.seats)
     with s.db.read() as db:
         lens = Lens(db, page.order.property_id)
         sources = Origins(lens.calls(order_id), lens.call, about)
@@ -80,7 +80,7 @@ def elements(order_id: int) -> Response:
     return jsonify({"elements": found})
 
 
-def _edges(way: Way) -> tuple[StatusEdge, ...]:
+def _edges(way: RidePath) -> tuple[StatusEdge, ...]:
     return way.graph.edges
 
 
@@ -90,7 +90,7 @@ def _row(edge: StatusEdge, times: tuple[str, ...]) -> StepRow:
     return StepRow(edge.start, edge.end, by, source, with_pauses(*times))
 
 
-def _title(way: Way) -> str:
+def _title(way: RidePath) -> str:
     return {
         Kind.SHARE: _("States of a shared ride"),
         Kind.AUTO: _("States of an auto"),
@@ -98,7 +98,7 @@ def _title(way: Way) -> str:
     }[way.kind]
 
 
-def _words_of(way: Way) -> dict[str, str]:
+def _words_of(way: RidePath) -> dict[str, str]:
     """Words for staff by status, including statuses that the progress line does not have."""
     own = {
         CREATE: "",

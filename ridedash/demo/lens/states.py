@@ -65,7 +65,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Way:
+class RidePath:
     """The graph of a ride's kind, with the ride's own steps. `present`: None before any status."""
 
     kind: Kind
@@ -172,12 +172,12 @@ GRAPHS: Final[Mapping[Kind, Graph]] = {
 }
 
 
-def way_of(page: OrderPage) -> Way:
+def way_of(page: OrderPage) -> RidePath:
     """The path of an order's ride so far. Steps that the graph lacks are added to it."""
     kind = kind_of(page.order.category)
     taken = tuple(_taken(page))
     present = page.ride.status if page.ride else None
-    return Way(kind, _with(GRAPHS[kind], taken, present), taken, present)
+    return RidePath(kind, _with(GRAPHS[kind], taken, present), taken, present)
 
 
 def _taken(page: OrderPage) -> Iterator[Taken]:

@@ -12,12 +12,12 @@ from ridedash.demo.stories.model import (
     EndsAs,
     Happened,
     Happens,
+    HasStatus,
     PressAction,
     Reached,
     Scenario,
     Settled,
     StageScreen,
-    Stands,
     Story,
     StoryStep,
 )
@@ -116,7 +116,7 @@ SWAP: Final = Story(
         ),
         StoryStep(
             lazy("The guest gets into the right car."),
-            until=Stands((CLIENT_LOCATED, IN_PROGRESS)),
+            until=HasStatus((CLIENT_LOCATED, IN_PROGRESS)),
         ),
         StoryStep(
             lazy("The guest has arrived, as if nothing had happened."),

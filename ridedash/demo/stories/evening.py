@@ -16,10 +16,10 @@ from ridedash.demo.stories.model import (
     EndsAs,
     Happened,
     Happens,
+    HasStatus,
     Scenario,
     SetClock,
     Settled,
-    Stands,
     Story,
     StoryStep,
 )
@@ -88,7 +88,7 @@ EVENING: Final = Story(
         *_wave(2, THIRD),
         StoryStep(
             lazy("One guest gets no car. The board says it before the guest comes to ask."),
-            until=Stands((ALLOTMENT_FAILED,), NO_CAB),
+            until=HasStatus((ALLOTMENT_FAILED,), NO_CAB),
         ),
         StoryStep(
             lazy("One driver has left. Another one is looked for, and nobody had to call."),

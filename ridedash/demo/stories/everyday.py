@@ -10,13 +10,13 @@ from ridedash.demo.stories.model import (
     Book,
     EndsAs,
     Happens,
+    HasStatus,
     PressAction,
     Pressed,
     Reached,
     Scenario,
     Settled,
     StageScreen,
-    Stands,
     Story,
     StoryStep,
 )
@@ -117,7 +117,7 @@ DRIVER_CANCELS: Final = Story(
         ),
         StoryStep(
             lazy("Another driver has accepted: a new plate, and new minutes."),
-            until=Stands((CALL_DRIVER, CLIENT_LOCATED, IN_PROGRESS)),
+            until=HasStatus((CALL_DRIVER, CLIENT_LOCATED, IN_PROGRESS)),
             point=PLATE,
         ),
         StoryStep(

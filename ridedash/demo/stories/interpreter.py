@@ -52,7 +52,7 @@ TRIES: Final = 5  # attempts to leave a step while other requests change the run
 
 
 @dataclass(frozen=True)
-class Moment:
+class RunState:
     """The progress of a run; `lines` are the results at its end, empty before."""
 
     run: StoryRun
@@ -86,7 +86,7 @@ def start(story: Story, seed: int) -> StoryRun:
         return runs().begin(story.id, seed, mine, now())
 
 
-def advance(moment: Moment, speed: int) -> Moment:
+def advance(moment: RunState, speed: int) -> RunState:
     """Continue a run: do the action of its step, check the step's condition, or move the clock.
 
     Raises NotDone when the sandbox does not answer: the run has the same step and phase then.
@@ -108,7 +108,7 @@ def advance(moment: Moment, speed: int) -> Moment:
     return _look(moment, step, speed)
 
 
-def skip(moment: Moment, wanted: int) -> Moment:
+def skip(moment: RunState, wanted: int) -> RunState:
     """Skip the step `wanted`; do nothing if it is not the present step."""
     moment = _left(moment, RunPhase.TODO, wanted)
     if moment.step is None and not moment.run.is_over:
@@ -117,7 +117,7 @@ def skip(moment: Moment, wanted: int) -> Moment:
     return moment
 
 
-def fail(moment: Moment, why: str) -> Moment:
+def fail(moment: RunState, why: str) -> RunState:
     """End a story that can't go on. The clock is held, so that its rides can be looked at.
 
     Raises NotDone when the sandbox does not answer: nothing has changed then.
@@ -126,12 +126,12 @@ def fail(moment: Moment, why: str) -> Moment:
     return _change_run(moment, RunPhase.FAILED, why=why)
 
 
-def drop(moment: Moment) -> Moment:
+def drop(moment: RunState) -> RunState:
     """End a story before its end; its rides stay."""
     return _left(moment, RunPhase.DROPPED)
 
 
-def _left(moment: Moment, phase: RunPhase, wanted: int | None = None) -> Moment:
+def _left(moment: RunState, phase: RunPhase, wanted: int | None = None) -> RunState:
     """Leave the present step, and set the run to `phase`; hold the clock if the step let it run.
 
     Tries again when a page that plays the story changes the run at the same time.
@@ -152,7 +152,7 @@ def _left(moment: Moment, phase: RunPhase, wanted: int | None = None) -> Moment:
     return moment
 
 
-def _do(moment: Moment, step: StoryStep) -> Moment:
+def _do(moment: RunState, step: StoryStep) -> RunState:
     """Do the action of a step, and go on if the step waits for nothing."""
     calls = services().metrics.calls_in_vain()
     began = now()
@@ -173,7 +173,7 @@ def _do(moment: Moment, step: StoryStep) -> Moment:
     return _change_run(moment, RunPhase.WAITING, **values)
 
 
-def _after_death(moment: Moment, step: StoryStep) -> Moment:
+def _after_death(moment: RunState, step: StoryStep) -> RunState:
     """Go on after a process died in the middle of an action.
 
     A booking is done again, which makes no second order; other actions are assumed to be done.
@@ -183,7 +183,7 @@ def _after_death(moment: Moment, step: StoryStep) -> Moment:
     return _change_run(moment, RunPhase.WAITING) if step.until else _go_on(moment)
 
 
-def _look(moment: Moment, step: StoryStep, speed: int) -> Moment:
+def _look(moment: RunState, step: StoryStep, speed: int) -> RunState:
     """Check the step's condition. Go on if it holds; else let the clock run, if that may help."""
     run = runs().ask(moment.run, now())
     clock = control().clock()
@@ -219,7 +219,7 @@ def _look(moment: Moment, step: StoryStep, speed: int) -> Moment:
     return moment
 
 
-def _booked_again(moment: Moment, step: StoryStep) -> Moment | None:
+def _booked_again(moment: RunState, step: StoryStep) -> RunState | None:
     """The moment in which a step is to be repeated, because its booking was not sent in time.
 
     None if the booking was sent, or was repeated LATE_TRIES times already.
@@ -241,7 +241,7 @@ def _knows(clock: ClockNow) -> bool:
     return bool(turns) and turns[-1].wall == clock.turned_at
 
 
-def _may_go_on(moment: Moment) -> bool:
+def _may_go_on(moment: RunState) -> bool:
     """Whether the next step may be taken.
 
     An action on a ride, a change of the clock, a fault and the end wait until all rides are shown.
@@ -271,7 +271,7 @@ def _outage_metrics(run: StoryRun, step: StoryStep) -> dict[str, Any]:
     return found
 
 
-def _forward(moment: Moment, ride: Ride, speed: int) -> Moment:
+def _forward(moment: RunState, ride: Ride, speed: int) -> RunState:
     """Set the clock to the ride's next phase, or let it run there at `speed`."""
     run = moment.run
     if not (ride.booking_id or ride.txn_id):
@@ -296,12 +296,12 @@ def _turn(speed: int) -> None:
         follow()
 
 
-def _go_on(moment: Moment, **values: Any) -> Moment:
+def _go_on(moment: RunState, **values: Any) -> RunState:
     """Go to the next step. After the last one, the next request brings the results."""
     return _change_run(moment, RunPhase.TODO, step=moment.run.step + 1, **values)
 
 
-def _end(moment: Moment) -> Moment:
+def _end(moment: RunState) -> RunState:
     """End the story, and store the results of its checks."""
     found = lines(moment.run, moment.story.ends, control().ledger())
     results = [[each.words, each.holds] for each in found]
@@ -309,8 +309,8 @@ def _end(moment: Moment) -> Moment:
 
 
 def _change_run(
-    moment: Moment, phase: RunPhase, *, step: int | None = None, **values: Any
-) -> Moment:
+    moment: RunState, phase: RunPhase, *, step: int | None = None, **values: Any
+) -> RunState:
     """Store the phase, step and values of a run.
 
     If another request has changed the run meanwhile, only the values are stored. Returns the moment
@@ -324,13 +324,13 @@ def _change_run(
     return latest(moment)
 
 
-def latest(moment: Moment) -> Moment:
+def latest(moment: RunState) -> RunState:
     """The moment with the run as another request has just changed it."""
     found = runs().find(moment.run.id)
     return moment if found is None else with_lines(replace(moment, run=found))
 
 
-def with_lines(moment: Moment) -> Moment:
+def with_lines(moment: RunState) -> RunState:
     """The moment with the results of its story, if the story is at its end."""
     results = moment.run.values.get("lines", ())
     return replace(moment, lines=tuple(CheckedLine(words, holds) for words, holds in results))

@@ -143,7 +143,7 @@ class AllReached:
 
 
 @dataclass(frozen=True)
-class Stands:
+class HasStatus:
     """The ride now has one of these booking_statuses."""
 
     statuses: tuple[str, ...]
@@ -165,7 +165,7 @@ class Answering:
     answers: bool
 
 
-Seen = Settled | Reached | AllReached | Stands | Happened | Answering
+Seen = Settled | Reached | AllReached | HasStatus | Happened | Answering
 
 
 @dataclass(frozen=True)

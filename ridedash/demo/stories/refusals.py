@@ -10,6 +10,7 @@ from ridedash.demo.stories.model import (
     Count,
     CountCheck,
     EndsAs,
+    HasStatus,
     NotOffered,
     PressAction,
     Pressed,
@@ -17,7 +18,6 @@ from ridedash.demo.stories.model import (
     RefusedCheck,
     Scenario,
     Settled,
-    Stands,
     Story,
     StoryStep,
 )
@@ -80,7 +80,7 @@ NO: Final = Story(
         StoryStep(
             lazy("The search goes on for minutes. Then the desk and the guest read it at once."),
             Book("Siskin", "301", STATION, "mini", ride=EMPTY),
-            Stands((ALLOTMENT_FAILED,), EMPTY),
+            HasStatus((ALLOTMENT_FAILED,), EMPTY),
         ),
         StoryStep(
             lazy("Six: the guest changes their mind while a driver is looked for."),
@@ -90,7 +90,7 @@ NO: Final = Story(
         StoryStep(
             lazy("The desk stops the search. That works, and costs nothing."),
             Act(PressAction.ABORT, ride=STOPPED),
-            Stands((BOOKING_CANCELLED,), STOPPED),
+            HasStatus((BOOKING_CANCELLED,), STOPPED),
         ),
         StoryStep(
             lazy("Seven: another guest changes their mind when the driver has accepted."),
@@ -100,7 +100,7 @@ NO: Final = Story(
         StoryStep(
             lazy("The desk cancels. The minutes without a fee stood on the page."),
             Act(PressAction.CANCEL, ride=CANCELLED),
-            Stands((BOOKING_CANCELLED,), CANCELLED),
+            HasStatus((BOOKING_CANCELLED,), CANCELLED),
         ),
         StoryStep(
             lazy("Eight: a guest is on the way already."),

@@ -20,6 +20,7 @@ from ridedash.demo.stories.model import (
     Fresh,
     Happened,
     Happens,
+    HasStatus,
     Noted,
     NotOffered,
     Pressed,
@@ -27,7 +28,6 @@ from ridedash.demo.stories.model import (
     RefusedCheck,
     Seen,
     Settled,
-    Stands,
 )
 from ridedash.demo.stories.runs import LATE, StoryRun
 from ridedash.extensions import services
@@ -62,7 +62,7 @@ def is_seen(run: StoryRun, wanted: Seen) -> bool:
                 return _has_reached(s, run, ride, status)
             case AllReached(status, rides):
                 return all(_has_reached(s, run, ride, status) for ride in rides)
-            case Stands(statuses, ride):
+            case HasStatus(statuses, ride):
                 found = ride_of(s, run, ride)
                 return found is not None and found.status in statuses
             case Happened(event, ride):
@@ -75,7 +75,7 @@ def ride_behind(run: StoryRun, wanted: Seen) -> Ride | None:
     """The ride whose next phase may meet the condition; None if no ride's can."""
     with services().db.read() as s:
         match wanted:
-            case Reached() | Stands() | Happened():
+            case Reached() | HasStatus() | Happened():
                 return ride_of(s, run, wanted.ride)
             case AllReached(status, rides):
                 behind = (each for each in rides if not _has_reached(s, run, each, status))

@@ -86,7 +86,7 @@ def _line(number: int, line: str) -> GuestLine:
     cells = [one_line(cell.strip().strip('"'), CELL_MAX) for cell in line.split(separator)]
     while len(cells) > 1 and not cells[-1]:
         cells.pop()
-    turned = _room_behind(cells)
+    turned = _room_after_name(cells)
     name, *rest = turned or cells
     if len(rest) == 1 and _is_phone(rest[0]):
         return GuestLine(number, name, phone=rest[0])
@@ -94,12 +94,12 @@ def _line(number: int, line: str) -> GuestLine:
     return GuestLine(number, name, room, phone, f"{separator} ".join(more), turned is not None)
 
 
-def _room_behind(cells: list[str]) -> list[str] | None:
+def _room_after_name(cells: list[str]) -> list[str] | None:
     """The cells with the name before the room, for a line that begins with its room.
 
     None for any other line, and for a line that can be read in two ways, such as "412, 413".
 
-    >>> _room_behind(["412", "Guest Heron"]), _room_behind(["412 Guest Heron", "+91 98450 00000"])
+    >>> _room_after_name(["412", "Guest Heron"]), _room_after_name(["412 Guest Heron", "+91 98450 00000"])
     (['Guest Heron', '412'], ['Guest Heron', '412', '+91 98450 00000'])
     """
     first, *rest = cells

@@ -23,7 +23,7 @@ from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.kiosk_asks import GuestRequest
 from ridedash.rides.orders.kiosk_codes import OpenCode
-from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefusal, KioskRefused
+from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused, StatedGuest
 from ridedash.rides.orders.place import Placed, place
 from ridedash.rides.runtime import Runtime
 from ridedash.store import kiosk_visits
@@ -140,7 +140,7 @@ class _KioskHooks:
             )  # the approval changed since the request was made
         if not kiosk_rules.offered_here(offer, self.grant.house_pays):
             raise KioskRefused(KioskRefusal.NOT_HERE)
-        who = Guesswork(press.request.name, press.request.room)
+        who = StatedGuest(press.request.name, press.request.room)
         kiosk_rules.check_limits(s, kiosk, who, now)
         if press.code is not None and not kiosk_codes.use_up(s, press.code, kiosk.id, now):
             raise KioskRefused(KioskRefusal.WRONG_CODE)

@@ -79,7 +79,7 @@ class KioskRefused(PlaceError):
 
 
 @dataclass(frozen=True)
-class Guesswork:
+class StatedGuest:
     """A guest's own statement of who they are: one field accepts a first name or a room number."""
 
     name: str
@@ -91,21 +91,21 @@ class Guesswork:
         return normalised(self.room or self.name)
 
 
-def who_is(typed: str) -> Guesswork | None:
+def who_is(typed: str) -> StatedGuest | None:
     """A typed first name or room number; None without letters and digits, or above 20 characters.
 
     A text with a digit is a room; digits of other scripts become ASCII digits.
 
     >>> who_is(" Ana "), who_is("4 12"), who_is("")
-    (Guesswork(name='Ana', room=None), Guesswork(name='412', room='412'), None)
+    (StatedGuest(name='Ana', room=None), StatedGuest(name='412', room='412'), None)
     """
     words = one_line(typed)
     if not 1 <= len(words) <= LONGEST_NAME or not any(char.isalnum() for char in words):
         return None
     if not any(char.isdigit() for char in words):
-        return Guesswork(words)
+        return StatedGuest(words)
     room = plain_code(words.replace(" ", ""))
-    return Guesswork(room, room)
+    return StatedGuest(room, room)
 
 
 def rule_now(kiosk: Kiosk, now: datetime) -> WhoPays:
@@ -146,7 +146,7 @@ def account_at(s: Session, kiosk: Kiosk) -> Account | None:
     return next((each for each in usable if each.is_default), None)
 
 
-def check_limits(s: Session, kiosk: Kiosk, guest: Guesswork, now: datetime) -> None:
+def check_limits(s: Session, kiosk: Kiosk, guest: StatedGuest, now: datetime) -> None:
     """Raises KioskRefused at a limit of this kiosk.
 
     The kiosk's row must be locked, so that parallel presses are counted.
@@ -161,7 +161,7 @@ def check_limits(s: Session, kiosk: Kiosk, guest: Guesswork, now: datetime) -> N
         .outerjoin(Ride, Ride.order_id == Order.id)
         .where(mine, *_without_passenger(now))
     ).all()
-    if any(Guesswork(name, room).key == guest.key for name, room in live):
+    if any(StatedGuest(name, room).key == guest.key for name, room in live):
         raise KioskRefused(KioskRefusal.SAME_GUEST)
     if len(live) >= MOST_LIVE:
         raise KioskRefused(KioskRefusal.LIVE)

@@ -23,7 +23,7 @@ from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.wording import gettext as _
 
-WEEK: Final = timedelta(days=6)  # these six days and one more day are a week
+SIX_DAYS: Final = timedelta(days=6)  # these six days and one more day are a week
 WORDS: Final = {"guest": 120, "room": 32, "category": 64}
 PERSONS: Final = ("guest", "room")
 
@@ -116,7 +116,7 @@ def filters_of(args: Mapping[str, str], today: date) -> Filters:
     elif args.get("unread"):
         wrong = _("The guest or room of this address can't be read any more. Type it again.")
     last = last or max(today, first or today)
-    first = first or last - WEEK
+    first = first or last - SIX_DAYS
     if first > last:
         first, last = last, first
     words = {name: one_line(args.get(name, ""), most) for name, most in WORDS.items()}
@@ -146,10 +146,10 @@ def spans(today: date, now: Filters) -> list[tuple[str, str, bool]]:
     known = (
         (_("Today"), today, today),
         (_("Yesterday"), today - timedelta(days=1), today - timedelta(days=1)),
-        (_("7 days"), today - WEEK, today),
+        (_("7 days"), today - SIX_DAYS, today),
         (_("This month"), month, today),
         (_("Last month"), last_month, month - timedelta(days=1)),
-        (_("Next 7 days"), today, today + WEEK),
+        (_("Next 7 days"), today, today + SIX_DAYS),
     )
     return [
         (name, replace(now, first=first, last=last).query(), (first, last) == (now.first, now.last))

@@ -17,7 +17,7 @@ from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_place, kiosk_ru
 from ridedash.rides.orders.kiosk_asks import AskNow, GuestRequest, NewAsk
 from ridedash.rides.orders.kiosk_codes import OpenCode
 from ridedash.rides.orders.kiosk_place import KioskPress
-from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefusal, KioskRefused, who_is
+from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused, StatedGuest, who_is
 from ridedash.rides.orders.place import OfferStale, Placed, is_fresh
 from ridedash.service.types.products import Product
 from ridedash.store.kiosk_visits import Visit
@@ -129,7 +129,7 @@ def _read_request(at: VisitRequest, offer: Offer) -> GuestRequest:
     return GuestRequest(_name(at, who), who.room, phone, seats)
 
 
-def _name(at: VisitRequest, who: Guesswork) -> str:
+def _name(at: VisitRequest, who: StatedGuest) -> str:
     """The guest's name for the desk: the typed name, or "Room 12" in the property's language."""
     if who.room is None:
         return who.name
@@ -193,7 +193,7 @@ def _ask(at: VisitRequest, press: KioskPress, offer: Offer) -> None:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
         if kiosk_asks.waits_in_vain(s, kiosk, now):
             raise NotNow("trouble", kiosk_words("expired"))
-        kiosk_rules.check_limits(s, kiosk, Guesswork(press.request.name, press.request.room), now)
+        kiosk_rules.check_limits(s, kiosk, StatedGuest(press.request.name, press.request.room), now)
         new = NewAsk(at.id, at.property_id, press.visit_id, press.token, offer.id, press.request)
         kiosk_asks.ask(s, app.vault, new, now)
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from ridedash.demo.lens.elements import ELEMENTS
 from ridedash.demo.lens.operations import Ids
-from ridedash.demo.lens.origins import About, Origins, origins, resolved
+from ridedash.demo.lens.origins import OrderKeys, Origins, origins, resolved
 from ridedash.demo.lens.store import RecordedCall, Side
 from tests.demo.lens.answers import METERED, SHARE_PRICED, driven
 from tests.views.ride_pages import NOON
 
-MINI = About("mini", None)
+MINI = OrderKeys("mini", None)
 
 
 def call(number: int, operation: str, body: Any, age_s: float) -> RecordedCall:
@@ -43,7 +43,7 @@ def call(number: int, operation: str, body: Any, age_s: float) -> RecordedCall:
     )
 
 
-def fields(calls: list[RecordedCall], name: str, about: About = MINI) -> list[dict[str, Any]]:
+def fields(calls: list[RecordedCall], name: str, about: OrderKeys = MINI) -> list[dict[str, Any]]:
     by_number = {each.number: each for each in calls}
     made = Origins(calls, by_number.get, about)
     found: list[dict[str, Any]] = origins(made, NOON, "ride")[name]["fields"]
@@ -74,7 +74,7 @@ def test_of_an_array_the_element_is_meant_that_is_about_the_order() -> None:
     both = {"categories": SHARE_PRICED["categories"] + METERED["categories"]}
     [found] = resolved("/categories/*/display_name", both, MINI)
     assert found == ("/categories/1/display_name", "Mini")
-    [cost] = resolved("/ride_estimate/*/fares/*/cost", SHARE_PRICED, About("share", 2))
+    [cost] = resolved("/ride_estimate/*/fares/*/cost", SHARE_PRICED, OrderKeys("share", 2))
     assert cost == ("/ride_estimate/0/fares/1/cost", 140)
     riders = {"passengers": [{"name": "Rider Wren"}, {"name": "Rider Finch"}]}
     assert len(list(resolved("/passengers/*/name", riders, MINI))) == len(riders["passengers"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ridedash.rides.orders import kiosk_rules, kiosk_watch
-from ridedash.rides.orders.kiosk_rules import Guesswork, KioskRefusal, KioskRefused
+from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused, StatedGuest
 from ridedash.store.accounts import add_account
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.kiosks import Kiosk, KioskVisit, Ticket
@@ -52,7 +52,7 @@ def cancelled(desk: Desk, **facts: Any) -> int:
 def limit(desk: Desk, name: str = "Otter", room: str | None = None) -> KioskRefusal | None:
     with desk.services.db.read() as s:
         try:
-            kiosk_rules.check_limits(s, s.get_one(Kiosk, 1), Guesswork(name, room), NOON)
+            kiosk_rules.check_limits(s, s.get_one(Kiosk, 1), StatedGuest(name, room), NOON)
         except KioskRefused as error:
             return error.why
     return None
@@ -95,10 +95,10 @@ def test_cars_that_a_kiosk_offers_when_the_house_pays_and_when_not(
 
 
 def test_a_name_is_compared_as_people_write_it_and_a_room_before_a_name() -> None:
-    assert Guesswork("ANA").key == Guesswork("ana").key
-    assert Guesswork("Ana", "412").key == Guesswork("Bo", "412").key != Guesswork("Ana").key
-    assert kiosk_rules.who_is("a" * 20) == Guesswork("a" * 20)
-    assert kiosk_rules.who_is("٤١٢b") == Guesswork("412b", "412b"), "as the desk reads it"
+    assert StatedGuest("ANA").key == StatedGuest("ana").key
+    assert StatedGuest("Ana", "412").key == StatedGuest("Bo", "412").key != StatedGuest("Ana").key
+    assert kiosk_rules.who_is("a" * 20) == StatedGuest("a" * 20)
+    assert kiosk_rules.who_is("٤١٢b") == StatedGuest("412b", "412b"), "as the desk reads it"
 
 
 def test_a_kiosk_books_with_its_own_account_or_the_default_one(desk: Desk) -> None:

@@ -72,7 +72,7 @@ def _in_turns(run: Run, folder: Path, threads: int) -> list[tuple[Taken, Taken]]
 
 
 def taken(folder: Path, orders: int, threads: int) -> Taken:
-    """Place so many orders on a fresh database, and send them all. `folder` must not exist."""
+    """The time per send of `orders` orders in a fresh database. `folder` must not exist."""
     folder.mkdir(parents=True)
     world = World(folder, databases.new_database(folder, databases.SQLITE))
     try:

@@ -1,4 +1,7 @@
-"""A process that runs a worker or places one order: production classes, killed at fail points."""
+"""A process that runs a worker or places one order with the production classes.
+
+It kills or stops itself at a fail point, if one is set.
+"""
 
 import base64
 import math

@@ -110,7 +110,7 @@ def settle_note(
 ) -> bool:
     """Mark a note as done, or as open again; False if it is unknown or another property's.
 
-    A note that is marked so already stays unchanged, with the person who marked it first.
+    A note that is already in that state stays unchanged, with the person who marked it done.
     """
     query = select(ShiftNote).where(ShiftNote.property_id == property_id, ShiftNote.id == note_id)
     note = s.scalars(query.with_for_update()).first()

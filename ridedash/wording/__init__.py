@@ -1,6 +1,7 @@
 """The words for states, codes and outcomes, for staff and for guests (docs/wording.md 3).
 
 Every page takes them from here, so that one thing has one name. All texts go through gettext.
+The comment `T: critical` tells translators that a text is about money, safety or a second booking.
 """
 
 from ridedash.wording.actions import (

@@ -2,7 +2,8 @@
 
 The service's codes are those of docs/service-interface.md Errors and of docs/field-notes.md. Each
 entry says what happened, what it means, and one next step. A headline never contains a code, and
-words for guests never mention accounts.
+words for guests never mention accounts. For translators, `T: critical` marks the texts about money,
+safety or a second booking (docs/languages.md).
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ from ridedash.wording.say import lazy as _
 
 @dataclass(frozen=True)
 class Refusal:
-    """What happened, why, and the next step. `quote` is the service's message, shown as text."""
+    """What happened, why, and the next step.
+
+    `quote` is the service's own message, or its code if it sent none; "" for most refusals.
+    """
 
     headline: str
     why: str
@@ -313,11 +317,12 @@ def refusal(
     ordering: bool = True,
     **facts: str | None,
 ) -> Refusal:
-    """The words for a code of the service, one of our own, or the header of a drop change.
+    """The words for a refusal by the service or by us.
 
-    `ordering`: whether a booking was refused, or an action on a ride. Facts: fee, drop, old, new. A
-    `quoted` entry, such as the one for unlisted codes, quotes the service's message, or the code if
-    there is no message.
+    `code` is the service's or our own, or, of a refused change of the drop, the `header` in the
+    body of the answer. `ordering`: whether a booking was refused, or an action on a ride. Facts:
+    fee, drop, old, new. A `quoted` entry, such as the one for unlisted codes, quotes the service's
+    message, or the code if there is no message.
     """
     entry = _entry(code, ordering)
     if audience is Audience.GUEST:

@@ -22,7 +22,7 @@ class Surface(StrEnum):
 
 
 GUESTS: Final = frozenset({Surface.GUEST, Surface.FOLLOWER, Surface.PRINT})
-# so many languages of a browser's list are read; people have two or three
+# how many languages of a browser's list are read; people have two or three
 MOST_PREFERENCES: Final = 12
 
 # The polls of pages name their language by its tag, so that a page and its polls never differ.

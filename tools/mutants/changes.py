@@ -1,4 +1,4 @@
-"""The changes: one expression or statement of the core at a time, and the draw among them."""
+"""The changes: one expression or statement of a module in CORE each, and the draw among them."""
 
 import ast
 import random
@@ -108,7 +108,7 @@ def equivalents() -> dict[str, str]:
 
 
 def modules(only: str = "", root: Path = ROOT) -> list[Path]:
-    """The modules of the core whose path contains a word of `only`; all if `only` is empty."""
+    """The modules in CORE whose path contains a word of `only`; all if `only` is empty."""
     found = {path for glob in CORE for path in root.glob(glob) if path.name != "__init__.py"}
     words = only.split()
     return sorted(

@@ -1,4 +1,4 @@
-"""The tests near a change: which of them enter the function that is changed, the nearest first."""
+"""Which tests run for a change: those that enter the changed function, the nearest first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from tools.mutants.changes import Mutant
 from tools.mutants.plugins import SHARED, Reach
 
 KINDS: Final = ("sqlite", "postgresql")
-# a test that is near every module: it compares the numbers in the modules with docs/limits.md
+# tests that may notice a change of any module: they compare its numbers with docs/limits.md
 LIMITS: Final = "tests/test_limits.py"
 # a folder of tests or a single test file, and a kind of database: its tests run in one process to
 # record what they enter
@@ -26,7 +26,7 @@ class Round:
 
 
 class Near:
-    """The tests near the modules of a project; with `own` a module's own test file on SQLite alone.
+    """Finds the tests for the changes of a project; with `own` only those of `files`, on SQLite.
 
     With `own` a run is quick enough to be used while a test file is written, but it notices less.
     """

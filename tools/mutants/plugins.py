@@ -1,6 +1,6 @@
-"""Plugins of pytest for the tests near a change.
+"""Pytest plugins that record which functions tests enter, and that run the tests for a change.
 
-One records what tests enter; others choose tests and note the first one that fails.
+A run for a change ends at the first test that fails: these plugins note which one it is.
 """
 
 import contextlib
@@ -23,9 +23,10 @@ SHARED: Final = ""  # the key for what is entered on import or by a fixture of s
 class Reach:
     """What the tests of a folder enter, by their node ids.
 
-    `entered`: functions of the core, each as path and first line; those under SHARED concern every
-    test. `cpu_s`: what each test took, with its fixtures. `failed`: tests that fail unchanged, and
-    so can't judge a change. `libraries`: modules that are not the project's, in order of import.
+    `entered`: functions of the modules in CORE (changes.py), each as path and first line; those
+    under SHARED concern every test. `cpu_s`: CPU seconds of each test, with its fixtures. `failed`:
+    tests and files that fail on the unchanged code, and so can't judge a change. `libraries`:
+    modules that are not the project's, in order of import.
     """
 
     entered: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
@@ -110,7 +111,7 @@ class First:
             self.failed = self.failed or report.nodeid
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A change that breaks the import of a test file is noticed by that file."""
+        """Note a test file that can't be imported as failed: the change may be the cause."""
         if report.failed:
             self.failed = self.failed or report.nodeid
 

@@ -1,4 +1,4 @@
-"""Runs of the tests near a change, each in a process of its own, forked from a warm one.
+"""Runs of the tests for a change, each in a process of its own, forked from a warm one.
 
 The warm process has imported libraries, never a module of the project: what is changed, and what
 imports it, is imported in the fork. Forks that run at once have a copy of the project each.
@@ -101,7 +101,7 @@ def in_turns(
 
 
 def libraries_of(files: Sequence[str], copy: Path) -> list[str]:
-    """The libraries that these files of tests import, in the order in which they do."""
+    """The libraries that these files of tests import, in the order of their import."""
 
     def run() -> list[str]:
         pytest.main([*OPTIONS, "--collect-only", *files])

@@ -46,7 +46,7 @@ class OwnFiles:
 
     def __init__(self, near: Near) -> None:
         self._near = near
-        self._failing: dict[str, set[str]] = {}  # tests of a file that fail unchanged, see Reach
+        self._failing: dict[str, set[str]] = {}  # tests of a file that fail on the unchanged code
         self._unfit: set[str] = set()  # files that can't be collected unchanged, or take too long
 
     def __call__(self, mutant: Mutant, copy: Path, /) -> str:
@@ -76,7 +76,7 @@ class OwnFiles:
 
 
 class Meeting:
-    """Runs the tests of the folder that enter the changed function, on one kind of database."""
+    """Runs the tests that `Near.meeting` finds for a change, on one kind of database."""
 
     def __init__(self, near: Near, kind: str, reaches: Mapping[Unit, Reach]) -> None:
         self._near, self._kind, self._reaches = near, kind, reaches

@@ -176,7 +176,7 @@ def _of_action(call: RecordedCall) -> str:
 
 
 def _followed(ride: RideState, call: RecordedCall) -> tuple[RideState, str]:
-    """The ride after an answer of track_ride, or after several equal ones in a row."""
+    """The ride after an answer of track_ride, or several equal ones, and what we conclude."""
     if call.first is None:
         return _merged(ride, call, call.answer, call.began)
     ride, first = _merged(ride, call, call.first, call.began)

@@ -1,4 +1,4 @@
-"""Which recorded call last set each element of a ride's pages, with the field's raw value."""
+"""Which fields of which recorded call last set each element of a ride's pages."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -10,14 +10,14 @@ from ridedash.demo.lens.elements import ELEMENTS, Element, Source
 from ridedash.demo.lens.store import RecordedCall
 from ridedash.views.web.formatting import age
 
-# calls of one operation that are searched at most; an older field is not shown
+# how many calls of one operation are searched at most, the newest first
 MOST_SEARCHED: Final = 40
 Reader = Callable[[int], RecordedCall | None]
 
 
 @dataclass(frozen=True)
 class OrderKeys:
-    """The values that identify this order's elements in an array."""
+    """The category and seats of an order, which tell its entries from others in JSON arrays."""
 
     category: str
     seats: int | None
@@ -65,14 +65,14 @@ class Origins:
 
 
 def origins(sources: Origins, now: datetime, surface: str) -> dict[str, Any]:
-    """The elements of one surface by their names."""
+    """The origins of all elements of one page (`surface`), by the names of the elements."""
     return {each.name: sources.of(each, now) for each in ELEMENTS if each.surface == surface}
 
 
 def resolved(pattern: str, body: Any, about: OrderKeys) -> Iterator[tuple[str, Any]]:
     """The (pointer, value) of each field that matches `pattern`, a pointer that may contain `*`.
 
-    A value may be null. Of an array, only the elements about this order count (`_is_about`).
+    A value may be null. Of a JSON array, only entries about the order count (`_is_about`).
     """
     yield from _walk(pattern.split("/")[1:], body, "", about)
 
@@ -95,7 +95,10 @@ def _walk(steps: list[str], value: Any, way: str, about: OrderKeys) -> Iterator[
 
 
 def _is_about(each: Any, about: OrderKeys, rest: list[str]) -> bool:
-    """Whether an array's element may be about the order: it names no other category or seats."""
+    """Whether an entry of a JSON array may be about the order: it names no other one's values.
+
+    The category is not compared if the field `name` is wanted: that is the name of a stop.
+    """
     if not isinstance(each, dict):
         return True
     named = each.get("category", each.get("id"))

@@ -41,10 +41,11 @@ MOST_EXPORTED: Final = 1_000  # calls in one file of a ride at most
 def calls() -> Response:
     """The latest calls, of one order or of all.
 
-    Parameters: `order`; `errors`, for failed calls only; `after`, the `turn` of an earlier answer,
-    for calls that have changed since; `limit`, MOST_LISTED unless given. Returns {"turn",
-    "dropped", "calls": [{number, at, operation, status, ms, result, order, why, same, failed}]}.
-    For a call that belongs to no ride, `why` says who made it.
+    Parameters: `order`; `errors`, for failed calls only; `after`, for calls that have changed since
+    an earlier answer: its `turn`, a number that rises with every change of a call; `limit`,
+    MOST_LISTED unless given. Returns {"turn", "dropped", "calls": [{number, at, operation, status,
+    ms, result, order, why, same, failed}]}. For a call that belongs to no ride, `why` says what
+    made it.
     """
     order = whole_number(request.args.get("order", ""), 1, MOST_NUMBER)
     after = whole_number(request.args.get("after", ""), 0, MOST_NUMBER) or 0
@@ -126,7 +127,7 @@ def _row(each: RecordedCall, tz: ZoneInfo) -> dict[str, Any]:
 
 
 def _why(each: RecordedCall) -> str:
-    """Who made a call that belongs to no ride: a page with a role, or a step of the worker."""
+    """What made a call that belongs to no ride: a page and its user's role, or a worker's step."""
     if each.cause == f"worker: {PROBE}":
         return _("the worker asks whether the ride company answers")
     kind, _space, rest = each.cause.partition(" ")

@@ -69,7 +69,7 @@ class LensRecorder:
         self._put(lambda: OffersOfCause(self._cause()[0], tuple(ids)))
 
     def flush(self, within_s: float = 5.0) -> bool:
-        """Wait until everything in the queue is in the file. Returns whether it is."""
+        """Wait until all calls in the queue are written or dropped; False if that takes longer."""
         self._hurry.set()
         try:
             with self._lock:

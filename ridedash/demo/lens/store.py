@@ -134,7 +134,7 @@ class Ties:
 
     @property
     def priced(self) -> tuple[float, float]:
-        """The span in which its products were requested; `offered` is the first request's time."""
+        """When the booked price was requested: earliest and latest, in seconds since 1970."""
         return self.offered - SOONER_S, self.offered + LATER_S
 
 

@@ -15,7 +15,8 @@ MOST_NODES: Final = 2_000
 class JsonNode:
     """One value. `kind`: object, array, number, text or word (true, false, null).
 
-    `text` is the JSON of a simple value.
+    `text` is the JSON of a simple value or of an empty object or array; "…" for an object or array
+    deeper than DEEPEST, whose `kind` is text.
     """
 
     name: str
@@ -26,7 +27,7 @@ class JsonNode:
 
 
 def tree(text: str) -> JsonNode | None:
-    """The tree of a JSON object or array; None for other texts, and for one of too many values."""
+    """The tree of a JSON object or array; None for other texts, and for over MOST_NODES values."""
     try:
         value = parsed(text)
         if not isinstance(value, list) or _count(value, DEEPEST) > MOST_NODES:

@@ -2,8 +2,9 @@
 
 The interpreter has no thread. The clock of the service is held while the presenter speaks. A step
 may wait until something is seen on the pages. Meanwhile the clock leaps, or runs, to the next phase
-of the ride and is held there until pages show it, so that no phase is skipped, however late a poll
-comes. So a story has the same rides whether it is played or stepped.
+of the ride (its next change in the sandbox) and is held there until pages show it, so that no phase
+is skipped, however late a poll comes. So a story has the same rides whether it is played or
+stepped.
 """
 
 import contextlib
@@ -53,7 +54,10 @@ TRIES: Final = 5  # attempts to leave a step while other requests change the run
 
 @dataclass(frozen=True)
 class RunState:
-    """The progress of a run; `lines` are the results at its end, empty before."""
+    """The progress of a run, here called a moment.
+
+    `lines` are the results of the story's checks; empty before its end.
+    """
 
     run: StoryRun
     story: Story
@@ -220,9 +224,9 @@ def _look(moment: RunState, step: StoryStep, speed: int) -> RunState:
 
 
 def _booked_again(moment: RunState, step: StoryStep) -> RunState | None:
-    """The moment in which a step is to be repeated, because its booking was not sent in time.
+    """Set the run back to its step, to be taken again, if the step's booking was not sent in time.
 
-    None if the booking was sent, or was repeated LATE_TRIES times already.
+    None, without a change, for any other step, and if the booking was repeated LATE_TRIES times.
     """
     if not isinstance(step.do, Book | KioskBook):
         return None

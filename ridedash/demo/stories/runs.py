@@ -80,7 +80,7 @@ class StoryRun:
         return self.phase in OVER
 
     def order(self, ride: str) -> int | None:
-        """The order of a ride; None before it was booked."""
+        """The id of the order of a ride; None before the order was placed."""
         found = self.values.get("orders", {}).get(ride)
         return found if isinstance(found, int) else None
 

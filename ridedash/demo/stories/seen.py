@@ -72,7 +72,7 @@ def is_seen(run: StoryRun, wanted: Seen) -> bool:
 
 
 def ride_behind(run: StoryRun, wanted: Seen) -> Ride | None:
-    """The ride whose next phase may meet the condition; None if no ride's can."""
+    """The ride whose next change in the sandbox may meet the condition; None if there is none."""
     with services().db.read() as s:
         match wanted:
             case Reached() | HasStatus() | Happened():
@@ -110,7 +110,11 @@ def fresh_rides(property_id: int) -> tuple[int, int]:
 
 
 def lines(run: StoryRun, ends: tuple[Check, ...], ledger: list[LedgerEntry]) -> list[CheckedLine]:
-    """The checks at the end of a story, read from our database and from the sandbox's ledger."""
+    """The results of a story's checks, and a line about bookings that were made once more.
+
+    `ledger` is the list of all bookings in the sandbox; the rest is read from our database and the
+    values of the run.
+    """
     with services().db.read() as s:
         found = [_line(s, run, each, ledger) for each in ends]
     late = len(_late(run))
@@ -148,7 +152,7 @@ def _line(s: Session, run: StoryRun, check: Check, ledger: list[LedgerEntry]) ->
 def _line_of_run(
     run: StoryRun, check: NotOffered | Dearer | Pressed | Fresh | Noted
 ) -> CheckedLine:
-    """The result of a check that needs only the values noted by actions."""
+    """The result of a check that needs only `run.values`, which the story's actions stored."""
     prices = run.values.get("asked", {})
     match check:
         case NotOffered(name):
@@ -238,7 +242,7 @@ def _late(run: StoryRun) -> list[int]:
 
 
 def order_of(s: Session, run: StoryRun, ride: str) -> Order | None:
-    """The order of a ride in the story; None before it was booked."""
+    """The order of a ride in the story; None before the order was placed."""
     order_id = run.order(ride)
     return None if order_id is None else s.get(Order, order_id)
 
@@ -278,7 +282,7 @@ def _events(s: Session, run: StoryRun, name: str, event: str) -> int:
 
 
 def _is_followed(s: Session, property_id: int) -> bool:
-    """Whether every ride under way was polled a moment ago."""
+    """Whether every ride under way was polled a moment ago, apart from rides never polled yet."""
     oldest = select(func.min(Ride.seen_at)).where(
         Ride.property_id == property_id, Ride.ended_at.is_(None)
     )

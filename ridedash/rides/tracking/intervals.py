@@ -64,10 +64,10 @@ def cancel_free_until(
 ) -> datetime | None:
     """The instant until which cancelling is free; None when the policy or its start is unknown.
 
-    Also None while the service's clock is stopped before that instant, which then comes no nearer.
-    `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the
-    service's clock. The interface does not say from when they count; we assume: from the allotment
-    of the first driver (docs/assumptions.md).
+    Also None while the service's clock is stopped before that instant, because nobody knows when it
+    will come. `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds
+    of the service's clock. The interface does not say from when they count; we assume: from the
+    allotment of the first driver (docs/assumptions.md).
     """
     if applies_after_s is None or allotted_at is None:
         return None

@@ -1,4 +1,4 @@
-"""Blocks between streets, and their buildings: blocks are split into lots, one house on each."""
+"""Blocks between streets, and their buildings: blocks are split into lots, most with a house."""
 
 import math
 from collections.abc import Sequence
@@ -62,7 +62,10 @@ def buildings(block: Sequence[XY], lot_m2: float) -> list[Line]:
 
 
 def _house(lot: Line, seed: XY) -> Line:
-    """The outline of a house: the lot without a margin, some also without a strip at one side."""
+    """The outline of a house: the lot without a margin, and for some also without a strip.
+
+    The strip is at one end of the lot. Empty if the lot is too narrow.
+    """
     outside = min(1.0, math.hypot(*seed) / 2600)
     ring = _shrunk(lot, 0.15 + outside * (0.6 + 1.4 * chance("margin", *seed)))
     if ring and chance("side", *seed) < 0.15 + 0.3 * outside:
@@ -110,7 +113,7 @@ def _fronts(ring: Line, outer: list[bool]) -> bool:
 
 
 def _axis(ring: Line) -> tuple[XY, XY]:
-    """The ends of a ring's longer extent, measured parallel or square to its longest side."""
+    """The ends of the longer middle line of a ring's box, which is parallel to its longest side."""
     longest, before = -1.0, ring[-1]
     a = b = before
     for corner in ring:

@@ -44,8 +44,8 @@ def stop_search(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/cancel")
 @needs(BOOK)
 def cancel(order_id: int) -> Answer:
-    """Cancel the ride. While it has no booking number, `what` is "arm", which stores a cancel to be
-    sent when it has one, or "disarm", which removes that cancel.
+    """Cancel the ride. For a ride without a booking number, `what` is "arm" or "disarm": "arm"
+    stores a cancel that the worker sends once the number is known, "disarm" withdraws it.
     """
     own_order(order_id)
     s = services()
@@ -64,7 +64,10 @@ def cancel(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/drop")
 @needs(BOOK)
 def change_drop(order_id: int) -> Answer:
-    """Change the drop to a chosen point, typed coordinates, or the only place that is found."""
+    """Change the drop to a chosen point, typed coordinates, or the place with a typed name.
+
+    The form is refused unless the search for the name finds one place, or one of exactly that name.
+    """
     page = own_order(order_id)
     s = services()
     near = page.offer.pickup_lat, page.offer.pickup_lng

@@ -88,7 +88,7 @@ class Timer:
     speed: float | None = None  # how many seconds it counts per second; None: one
 
 
-End = tuple[datetime, float]  # a number of seconds of the service's clock after a wall instant
+End = tuple[datetime, float]  # (start, seconds by the service's clock until the end)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class ActionView:
     note: str
 
     def as_json(self) -> dict[str, Any]:
-        """Without the words that never change while a page is open."""
+        """The name, and the fields that may change while a page is open."""
         short = {"name": self.name, "label": self.label, "allowed": self.allowed}
         return short | ({"note": self.note} if self.note else {})
 
@@ -220,7 +220,7 @@ def guest_words(facts: RideFacts) -> GuestWords:
 
 
 def state_for_followers(facts: RideFacts) -> str:
-    """The state of which a follower reads the words; it may differ from the order's own state.
+    """The order state that a follower is told; it may differ from the order's own state.
 
     A held order that waits for its guest may have been sent before the database was restored, so
     its outcome is unknown. When the time for the guest's press is over, nothing was ordered, even
@@ -300,7 +300,10 @@ def _search_end(facts: RideFacts) -> End | None:
 def _timer(
     time: ServiceTime, now: datetime, pattern: str, since: datetime | None, end: End | None = None
 ) -> Timer | None:
-    """A running timer, or None; while the service's clock is held, the timer has only words."""
+    """A timer; None if its start, or the end to which it counts down, is unknown.
+
+    While the service's clock is stopped, the timer has only words.
+    """
     if since is None or ("{down}" in pattern and end is None):
         return None
     until = time.due(*end) if end else None
@@ -356,10 +359,10 @@ def steps(facts: RideFacts) -> tuple[ProgressStep, ...]:
 
 
 def _farthest(kind: Kind, sequence: list[str], status: str | None) -> int:
-    """The index of a status in the line of steps; a status without a step has the previous one's.
+    """The index of the step of a status, or of the step before it if the status has none.
 
-    INVOICE of a point-to-point ride is treated as the driver being here, so that the line keeps its
-    length.
+    INVOICE of a point-to-point ride has no step and counts as CLIENT_LOCATED, so that the number of
+    steps stays the same.
     """
     passed = [i for i, step in enumerate(sequence) if rank(kind, step) <= rank(kind, status)]
     return max(passed, default=0)
@@ -378,7 +381,7 @@ def _step(facts: RideFacts, status: str, index: int, now_at: int, reached: bool)
 
 
 def position(facts: RideFacts) -> Position | None:
-    """The cab's position, while it is on its way or on the trip."""
+    """The cab's position, from the acceptance by a driver until the ride is over; else None."""
     seen, ride = facts.snapshot, facts.page.ride
     if ride is None or facts.status not in MOVING or seen.position is None:
         return None
@@ -412,7 +415,7 @@ def cab(facts: RideFacts) -> CabView | None:
 
 
 def _title(text: str | None) -> str:
-    """A word of the service with a capital first letter: "white", "MINI" and "mini" alike."""
+    """A word of the service as a title: "white" and "WHITE" become "White", "SUV" stays."""
     if not text:
         return ""
     rest = text[1:]

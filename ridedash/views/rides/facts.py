@@ -123,7 +123,7 @@ class RideFacts:
         """The instant from which cancelling costs a fee.
 
         None without a driver, without a policy that has a free time, and while the service's clock
-        is held before that instant.
+        is stopped before that instant.
         """
         policy, ride = self.policy, self.page.ride
         if policy is None or ride is None or policy.applies_after is None:
@@ -132,7 +132,7 @@ class RideFacts:
 
     @property
     def charged(self) -> bool:
-        """Whether a ride was cancelled too late to be free; without a driver it is always free.
+        """Whether a ride was cancelled too late to be free, or would be now; not without a driver.
 
         The free time counts from the first driver. A ride whose driver was lost is without a driver
         until another one comes.
@@ -150,7 +150,7 @@ class RideFacts:
 
     @property
     def held_free(self) -> bool:
-        """Whether cancelling stays free for as long as the service's clock is held."""
+        """Whether cancelling stays free for as long as the service's clock is stopped."""
         policy, ride = self.policy, self.page.ride
         timed = policy is not None and policy.applies_after is not None
         driver = ride is not None and ride.allotted_at is not None
@@ -267,7 +267,7 @@ class RideFacts:
         return totals.payable_of(self.snapshot.trip) if self.kind is Kind.AUTO else self.total
 
     def since(self, name: str) -> datetime | None:
-        """When the order or the ride last reached a state."""
+        """The time of the newest event with this name, e.g. a status; None if there is none."""
         return next((m.at for m in reversed(self.page.events) if m.name == name), None)
 
     def last(self, name: str) -> Action | None:
@@ -347,7 +347,7 @@ class RideFacts:
 
     @property
     def search_ends(self) -> datetime | None:
-        """When the service stops its search; None if that is unknown or its clock is held."""
+        """When the service stops its search; None if that is unknown or its clock is stopped."""
         order, ride = self.page.order, self.page.ride
         answered_at = ride.created_at if ride else None
         return search_ends(
@@ -378,7 +378,7 @@ class RideFacts:
 
     @property
     def retries_at(self) -> datetime | None:
-        """The wall time of the service's next try; None if unknown or its clock is held."""
+        """The wall time of the service's next try; None if unknown or its clock is stopped."""
         at = self.next_retry
         if at is None or not self.time.turns:
             return at

@@ -228,7 +228,7 @@ def _offers(view: RideView, name: str) -> bool:
 
 
 def _points(page: OrderPage, view: RideView) -> dict[str, Any]:
-    """The fixed points of the map for the script, as JSON in the page."""
+    """What the page's script begins with, as JSON in the page: the pickup and the snapshot."""
     offer = page.offer
     return {
         "pickup": {

@@ -44,7 +44,7 @@ def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
 
 
 def snapshot_of(order_id: int, now: datetime) -> tuple[Key, CacheEntry[PollBody]]:
-    """The snapshot of an order that the user may see; 404 for an order of another property."""
+    """The snapshot of an order, with its cache key; 404 for an order of another property."""
     cache, staff = polls(), current_staff()
     page = f"/rides/{order_id}/snapshot.json"
     key = Key(page, (staff.property_id, staff.role), language())

@@ -68,7 +68,7 @@ class RideView:
     share_url: str  # the service's own page of the ride, for staff
     said_create: str  # the service's own words when it accepted the order, for staff
     said_drop: str  # the same for the last change of drop
-    fee_from: str  # when cancelling begins to cost; "" if unknown, or if the clock is held before
+    fee_from: str  # when cancelling begins to cost; "" if unknown, or if the clock is stopped
     undo_until: str  # until when a withdrawal can be undone; "" if it can't
     # last good poll: sent as a header, not in the JSON, because it changes without the version
     seen_at: datetime | None
@@ -78,7 +78,7 @@ class RideView:
     poll_ms: int
     stop: bool
     speed: float | None  # how many seconds running timers count per second; None: one
-    held: str  # when the service's clock is held: the time that it shows
+    held: str  # while the service's clock is stopped: the time that it shows
 
     def as_json(self) -> dict[str, Any]:
         """The snapshot: only what can change, without what is empty."""
@@ -141,7 +141,7 @@ def ride_view(
 
 
 def _clock(facts: RideFacts) -> dict[str, Any]:
-    """The speed of the service's clock if it differs from real time; while it is held, its time."""
+    """The speed of the service's clock unless it is real time; while it is stopped, its time."""
     time = facts.time
     speed = None if time.held or time.shown_speed == 1 else time.shown_speed
     return {"speed": speed, "held": facts.at(facts.now) if time.held else ""}

@@ -5,8 +5,8 @@
 
 import { askQuietly } from "../shared/ask.js";
 
-const BETWEEN_MS = 2_500; // time to say the sentence
-const SAME_MS = 300; // if the next step has the same sentence, such as the next of ten bookings
+const BETWEEN_MS = 2_500; // pause between two steps, to read out a step's text (`say`)
+const SAME_MS = 300; // if the next step has the same text, such as the next of ten bookings
 const AFTER_ERROR_MS = 2_000;
 
 const OVER = new Set(["ended", "failed", "dropped"]);
@@ -28,8 +28,10 @@ export function isDenied(status) {
 }
 
 /**
- * One press of Step: {ok, status, body}, the body being the moment after it. `hands` names the
- * screens that can do steps by themselves, {desk: "1"}, with the words of a refusal in `refused`.
+ * Take one step, as the button Step does. Resolves to {ok, status, body}; `body` is the state of
+ * the run after the step, here called a moment. `hands` names the screen whose script does this
+ * step itself, such as {desk: "1"}. If the desk's form refused the step, `hands.refused` is the
+ * message that it showed.
  */
 export function take(run, step, speed, hands = {}) {
   return askQuietly(`/demo/runs/${run}/step`, {
@@ -41,11 +43,12 @@ export function take(run, step, speed, hands = {}) {
 }
 
 /**
- * Play a run from a moment on. `speed` is the speed of the clock while a step waits, 0 to leap.
- * `onMoment(moment)` is called for each moment, and `hands(moment)` before each step (see `take`);
- * both may return promises, which are awaited. `onTrouble(words, status)` is called for an answer
- * without a moment, with "" for no answer at all; then the request is repeated, unless the status
- * is final. Returns a function that stops the playing; the run stays as it is.
+ * Play a run from a moment on. `speed` is the speed of the sandbox's clock while a step waits; 0
+ * sets the clock to the ride's next phase at once. `onMoment(moment)` is called for each moment,
+ * and `hands(moment)` before each step (see `take`); both may return promises, which are awaited.
+ * `onTrouble(words, status)` is called for an answer without a moment, with "" for no answer at
+ * all; then the request is repeated, unless the status is final. Returns a function that stops the
+ * playing; the run stays as it is.
  */
 export function play(moment, how) {
   const { speed, onMoment, onTrouble, hands = () => ({}), between = BETWEEN_MS } = how;

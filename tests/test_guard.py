@@ -365,6 +365,38 @@ def test_a_class_has_a_name_of_its_own(of_sandbox: bool) -> None:
     assert [name for name, count in sorted(defined.items()) if count > 1] == []
 
 
+def test_every_name_that_is_imported_from_our_modules_exists() -> None:
+    """mypy reads the package alone: a wrong import of a bench would only fail when it runs."""
+    folders = ("ridedash", "tests", "bench", "tools")
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for folder in folders
+        for path in (ROOT / folder).rglob("*.py")
+    }
+    trees = {name: ast.parse(path.read_text()) for name, path in modules.items()}
+    defined = {name: set(names_in(tree)) for name, tree in trees.items()}
+    missing = [
+        f"{name}: {node.module}.{alias.name}"
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in defined
+        for alias in node.names
+        if alias.name not in defined[node.module] and f"{node.module}.{alias.name}" not in modules
+    ]
+    assert missing == []
+
+
+def names_in(tree: ast.Module) -> Iterator[str]:
+    """The names that a module defines, sets or imports, at any depth."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
+
+
 def test_no_module_imports_names_from_the_package_root() -> None:
     assert [source for source, target in our_imports() if target == "ridedash"] == []
 

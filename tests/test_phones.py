@@ -52,4 +52,4 @@ def test_a_number_is_shown_in_groups_as_it_is_dialled_from_abroad() -> None:
 def test_no_template_writes_an_address_that_dials_by_itself() -> None:
     """The filter `tel` leaves the plus as it is: not every phone reads "%2B" as a plus."""
     templates = Path(__file__).parents[1] / "templates"
-    assert [path.name for path in templates.rglob("*.html") if '"tel:' in path.read_text()] == []
+    assert [path.name for path in templates.rglob("*.html") if "tel:" in path.read_text()] == []

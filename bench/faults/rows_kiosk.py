@@ -13,7 +13,7 @@ from sqlalchemy import select
 from bench.faults.checking import Findings
 from bench.faults.crashing import WAITING, CrashRun, crash_run
 from bench.faults.desk import DROP, PICKUP, database
-from bench.faults.desk import KioskPress as Known
+from bench.faults.desk import Press as Known
 from bench.faults.rows_crashes import verdict
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from ridedash.rides.orders.kiosk_asks import GuestRequest

@@ -99,8 +99,10 @@ def _room_after_name(cells: list[str]) -> list[str] | None:
 
     None for any other line, and for a line that can be read in two ways, such as "412, 413".
 
-    >>> _room_after_name(["412", "Guest Heron"]), _room_after_name(["412 Guest Heron", "+91 98450 00000"])
-    (['Guest Heron', '412'], ['Guest Heron', '412', '+91 98450 00000'])
+    >>> _room_after_name(["412", "Guest Heron"])
+    ['Guest Heron', '412']
+    >>> _room_after_name(["412 Guest Heron", "+91 98450 00000"])
+    ['Guest Heron', '412', '+91 98450 00000']
     """
     first, *rest = cells
     if _is_room(first):

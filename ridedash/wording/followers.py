@@ -62,8 +62,8 @@ def follower_words(
 ) -> tuple[str, str]:
     """The headline and the line below.
 
-    Facts: guest (a first name), starter (the guest, while a press of theirs may start the ride),
-    eta, left_line, due.
+    Facts: guest (a first name), starter (the same name, but only while the guest may start the
+    ride), eta, left_line, due.
 
     Tone and icon are the same as on the guest's own page.
     """

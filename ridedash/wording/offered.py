@@ -91,7 +91,7 @@ class OfferedLanguages:
         return tuple(code for code, found in self.figures.items() if found.for_staff)
 
     def level(self, code: str) -> Level:
-        """How much of a language native readers have read. English is the original: REVIEWED."""
+        """How much of a language native readers have read; REVIEWED for English, the original."""
         found = self.figures.get(code)
         return found.level if found else Level.REVIEWED
 

@@ -170,7 +170,7 @@ def _gone_member(name: str, value: Any, codes: set[str]) -> Any:
 
 
 def _by_its_end(value: Any) -> Any:
-    """A phone number with all but its last two digits removed."""
+    """The replacement of a phone number: its last two digits stay, unless it is short."""
     if isinstance(value, Object | list):
         return GONE
     if isinstance(value, str):

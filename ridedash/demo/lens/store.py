@@ -1,7 +1,7 @@
 """instance/lens.db: the latest calls to the service that a demo has made, without secrets.
 
 It is a separate file, written by one thread of each process (recorder.py) and read by the pages. It
-may be deleted at any time. Numbers rise in the order in which calls ended.
+may be deleted at any time. Numbers rise in the order in which calls are written.
 """
 
 import contextlib

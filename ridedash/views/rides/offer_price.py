@@ -84,7 +84,7 @@ def product_price(product: Product, has_drop: bool, locale: str) -> ProductPrice
 
 
 def fixed_price(amount: Decimal, currency: str | None, locale: str) -> ProductPrice:
-    """A fixed price, whatever happens during the ride."""
+    """A price that the service fixes before the ride."""
     shown = money(amount, currency, locale)
     text = _("%(price)s fixed", price=shown)
     return ProductPrice(shown, _("Fixed price"), text, amount, bounds=(amount, amount))

@@ -34,7 +34,7 @@ class StillMap:
 
 
 def still_map(tiles_url: str, middle: LatLng, zoom: int, width: int, height: int) -> StillMap:
-    """The map around a place, in degrees WGS84; tiles beyond the edge of the world are left out."""
+    """The map around a place; there are no tiles beyond the northern and southern edge."""
     count = 2**zoom
     lat = math.radians(min(max(middle.lat, -FURTHEST), FURTHEST))
     at_x = (middle.lng + 180) / 360 * count * CELL

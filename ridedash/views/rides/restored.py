@@ -1,4 +1,4 @@
-"""The page after a restore: planned rides that are held, and orders that the database has lost.
+"""The page after a restore: rides that are held, and orders that the database has lost.
 
 See docs/booking-protocol.md 1.7.
 """
@@ -34,7 +34,7 @@ LONGEST_REFERENCE: Final = 32
 
 @dataclass(frozen=True)
 class HeldRide:
-    """A planned ride that waits for a decision."""
+    """A held ride, planned or to be started by its guest, that waits for a decision of staff."""
 
     id: int
     guest: str

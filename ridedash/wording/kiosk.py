@@ -179,7 +179,7 @@ def typed_kind(typed: str) -> str:
 
 
 def _is_named(word: str, name: str) -> bool:
-    """Whether `name` is the beginning of `word`, or contains it; both are normalised.
+    """Whether `word` begins with `name` or occurs in `name`; both are normalised.
 
     A word in ASCII must begin a word of the name, and a short one must be a whole word of it: "bus"
     is not in "Bushwick". Any other word may be anywhere in the name, because some languages are

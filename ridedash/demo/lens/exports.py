@@ -19,7 +19,7 @@ HTTP: Final = "HTTP/1.1"
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the calls come from; `title` says that this is a demo, its seed and the ride.
+    """Where the calls come from; `title` names the demo, the ride, the story and its seed.
 
     `conclusions` has what the program concluded from each call, by the call's number.
     """

@@ -95,9 +95,9 @@ def _walk(steps: list[str], value: Any, way: str, about: OrderKeys) -> Iterator[
 
 
 def _is_about(each: Any, about: OrderKeys, rest: list[str]) -> bool:
-    """Whether an entry of a JSON array may be about the order: it names no other one's values.
+    """Whether an entry of a JSON array may be about the order: no other category or seats in it.
 
-    The category is not compared if the field `name` is wanted: that is the name of a stop.
+    The category is not compared for a field `name`, which belongs to a stop or a passenger.
     """
     if not isinstance(each, dict):
         return True

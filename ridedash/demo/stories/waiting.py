@@ -31,7 +31,7 @@ from ridedash.wording.states import order_words, status_words
 def in_vain(run: StoryRun, wanted: Seen) -> str:
     """Why the condition of a step can't be met any more; "" while it still may be met.
 
-    Of a ride that has ended this is always how it ended, even if the condition is met. Therefore
+    For a ride that has ended, the answer says how it ended, even if the condition is met. Therefore
     call is_seen() too, and after this function, so that a change between the two calls counts as a
     success.
     """

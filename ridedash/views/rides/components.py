@@ -438,7 +438,7 @@ def driver(facts: RideFacts) -> DriverView | None:
 
 
 def start_code(facts: RideFacts) -> StartCode | None:
-    """Whether there is a start code to show: only while the service sends it."""
+    """The label of the start code; None unless the service sends a code in the present status."""
     ride = facts.page.ride
     sent = (
         ride is not None

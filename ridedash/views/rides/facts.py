@@ -356,7 +356,7 @@ class RideFacts:
 
     @property
     def next_retry(self) -> datetime | None:
-        """When the service tries again, by its own clock, if it stated an instant."""
+        """When the service tries again, by its own clock; None if it stated no readable instant."""
         read = service_time(self.page.order.next_retry)
         try:
             return read.at.astimezone(self.tz) if read and read.at else None

@@ -213,7 +213,7 @@ def _matched() -> Notice:
 
 
 def _still_matters(facts: RideFacts, action: Action) -> bool:
-    """Whether a refusal is still shown: it is, until the ride has another status."""
+    """Whether an action that was refused or not sent is still shown: until the next status."""
     moved = max((m.at for m in facts.page.events if m.what == "ride"), default=None)
     return moved is None or action.made_at >= moved
 

@@ -55,7 +55,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Picture:
-    """The whole drawing; boxes and arrows lie within width and height."""
+    """The whole drawing; its width and height are those of all boxes, with a margin."""
 
     width: float
     height: float

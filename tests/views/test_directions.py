@@ -8,8 +8,8 @@ import pytest
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.actors import by_staff
 from tests.pseudo import use
-from tests.test_styles import SHEETS, declarations, rules
 from tests.views.ride_pages import Desk
+from tools.styles import SHEETS, declarations, rules
 
 ROOT = Path(__file__).parents[2]
 FOUR = ("padding", "margin", "inset", "border-width", "border-color", "border-style")
@@ -40,7 +40,7 @@ def test_no_style_sheet_names_a_side_that_a_direction_would_swap() -> None:
     found = [
         f"{sheet.name}: {selector.strip()[-40:]} {name}: {value}"
         for sheet in SHEETS
-        for selector, body in rules(sheet)
+        for selector, body in rules(sheet.read_text())
         if '[dir="' not in selector  # a rule for one direction may name a side
         for name, value in declarations(body)
         if _names_a_side(name, value) and not (sheet.name == "map.css" and name in OF_MAPS)

@@ -8,8 +8,8 @@ import { askQuietly } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
 import { fitWords } from "../shared/fit_words.js";
 
-// a room number as on most doors (412, B-7, 12½), with letters and digits of any writing system; the
-// server recognises the same room numbers in a pasted list (ridedash/rides/orders/guest_list.py)
+// a room number as on most doors (412, B-7, 12½), with letters and digits of any writing system;
+// the server recognises the same ones in a pasted list (ridedash/rides/orders/guest_list.py)
 export const ROOM = /^[\p{L}\p{Nl}\p{No}]?-?\p{Nd}{1,5}[\p{L}\p{Nl}\p{No}]?$/u;
 export const PHONE = /^\+?[\d\s().\-/]{7,}$/;
 

@@ -3,6 +3,8 @@
  * of that end.
  */
 
+import { timeLimit } from "../shared/clocks.js";
+
 const WITHIN_MS = 8_000;
 const HOME = "/kiosk";
 const DOCUMENT = /data-kiosk>(.*?)<\/script>/s;
@@ -70,7 +72,7 @@ export class Server {
   }
 
   async #fetch(path, options, within) {
-    const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(within)]);
+    const signal = timeLimit(within, this.ending.signal);
     let answer;
     try {
       answer = await fetch(path, { ...options, signal, cache: "no-store" });

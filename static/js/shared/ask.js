@@ -4,6 +4,7 @@
  * Without a usable answer, status is 0; `stopped` says then whether `signal` aborted the request.
  */
 
+import { timeLimit } from "./clocks.js";
 import { released } from "./press.js";
 
 const PATIENCE_MS = 15_000;
@@ -48,18 +49,9 @@ export async function bodyOf(answer) {
   }
 }
 
-/**
- * A signal that aborts a request after PATIENCE_MS, or when `signal` aborts, if one is given. Not
- * every supported browser has AbortSignal.any.
- */
+/** A signal that aborts a request after PATIENCE_MS, or when `signal` aborts, if one is given. */
 export function patience(signal) {
-  const first = new AbortController();
-  for (const each of [AbortSignal.timeout(PATIENCE_MS), signal].filter(Boolean)) {
-    const abort = () => first.abort(each.reason);
-    if (each.aborted) abort();
-    each.addEventListener("abort", abort, { signal: first.signal });
-  }
-  return first.signal;
+  return timeLimit(PATIENCE_MS, signal);
 }
 
 async function answered(address, how) {

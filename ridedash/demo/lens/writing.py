@@ -139,7 +139,8 @@ class Writer:
         changed[run.number] = self._late[run.number] = run
 
     def _tie(self, offered: OffersOfCause) -> None:
-        """Link the offers to the calls from which they were made, and give those the last turn."""
+        """Link the offers to the calls from which they were made: an open list shows these anew."""
+        self._turn += 1
         calls = self._searches.pop(offered.cause, ())
         rows = [(offer, number) for offer in offered.offers for number in calls]
         self._db.executemany("INSERT OR IGNORE INTO offers VALUES (?, ?)", rows)

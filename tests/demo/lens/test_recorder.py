@@ -76,7 +76,11 @@ def test_prices_are_tied_to_the_offers_that_they_became(tmp_path):
     assert [each.number for each in listed(lens, Ties(7, offer=12))] == [1, 2]
     assert [each.number for each in listed(lens, Ties(8, offer=13))] == [4]
     assert listed(lens, Ties(9, offer=14)) == []
-    assert lens.file.offers([1, 3]) == {1: [11, 12]}
+    before = lens.file.newest()
+    step.set(("due", 2))
+    lens.offers((15,))  # made a while after its call was listed
+    assert [each.number for each in listed(lens, after=before)] == [3]
+    assert lens.file.offers([1, 3]) == {1: [11, 12], 3: [15]}
     lens.file.clear(NOW + timedelta(days=1))
     assert lens.file.offers([1, 2, 3, 4]) == {}
 

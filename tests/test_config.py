@@ -92,7 +92,7 @@ def test_a_partner_key_that_a_demo_made_is_marked_also_if_an_earlier_version_mad
     assert load(LIVE | live).rehearsal
 
 
-def test_the_way_out_of_the_machine_is_read_from_the_settings(tmp_path: Path) -> None:
+def test_the_outgoing_proxy_is_read_from_the_settings(tmp_path: Path) -> None:
     given = {
         "RIDEDASH_INSTANCE": str(tmp_path),
         "RIDEDASH_HTTPS_PROXY": "http://desk:p%40ss-77b1@proxy.example:3128",

@@ -621,7 +621,7 @@ def test_no_conditional_expression_of_a_script_stands_in_another() -> None:
     assert nested == []
 
 
-def test_no_code_is_kept_from_the_formatter() -> None:
+def test_no_code_is_excluded_from_the_formatter() -> None:
     switch = "# fmt: " + "off|# fmt: " + "skip"
     sources = [*MODULES, *BESIDE, *(ROOT / "tests").rglob("*.py")]
     assert [p.name for p in sources if re.search(switch, p.read_text())] == []

@@ -55,7 +55,7 @@ def test_the_sandboxs_tiles_have_an_address_by_night(by_day: str, by_night: str)
         ("https://tiles.example/{z}/{x}/{y}.png", MIN_ZOOM),
     ],
 )
-def test_nobody_can_zoom_out_to_where_there_are_no_tiles(tiles: str, least: int) -> None:
+def test_no_one_can_zoom_out_to_where_there_are_no_tiles(tiles: str, least: int) -> None:
     script = map_parts(Tiles(tiles_url=tiles), center=HERE, map_id="picker").script
     assert set(re.findall(r'"?minZoom"?: (\d+)', script)) == {str(least)}
 

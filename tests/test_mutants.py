@@ -171,7 +171,9 @@ def test_tests_that_enter_a_function_run_the_own_file_first_then_the_quick_ones(
     assert [each.cpu_s for each in asked] == [8.0, 5.1]
 
 
-def test_it_says_what_was_noticed_by_which_test_and_what_was_not(project: Path) -> None:
+def test_it_reports_which_mutants_were_noticed_by_which_test_and_which_were_not(
+    project: Path,
+) -> None:
     results = project / "results.jsonl"
     command = [sys.executable, "-m", "tools.mutants", "--root", str(project), "--nice", "0"]
     run = subprocess.run(

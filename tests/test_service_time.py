@@ -35,7 +35,7 @@ def line(*turns: tuple[float, float, float]) -> ServiceTime:
 
 @pytest.mark.parametrize("pace", PACES)
 @given(wall=st.floats(0, 1e6), seconds=st.floats(0, 1e6))
-def test_without_turns_every_answer_is_the_one_of_a_fixed_pace(
+def test_without_clock_turns_every_answer_is_the_one_of_a_fixed_pace(
     pace: float, wall: float, seconds: float
 ) -> None:
     time, now = ServiceTime(pace=pace), at(wall)
@@ -52,7 +52,7 @@ def test_without_turns_every_answer_is_the_one_of_a_fixed_pace(
 
 @pytest.mark.parametrize("pace", PACES)
 @given(wall=st.floats(0, 1e6), seconds=st.floats(0, 1e6))
-def test_after_its_only_turn_a_clock_computes_as_at_a_fixed_pace(
+def test_after_its_only_clock_turn_a_clock_computes_as_at_a_fixed_pace(
     pace: float, wall: float, seconds: float
 ) -> None:
     turned, fixed = line((0, 0, pace)), ServiceTime(pace=pace)
@@ -86,7 +86,7 @@ def test_what_is_leapt_over_is_due_at_the_leap() -> None:
     assert leapt.elapsed(at(5), at(15)) == 130
 
 
-def test_before_the_first_turn_the_clock_ran_as_from_it() -> None:
+def test_before_the_first_clock_turn_the_clock_ran_as_from_it() -> None:
     time = line((0, 0, 20))
     assert time.elapsed(at(-10), at(10)) == 400
     assert time.due(at(-10), 300) == at(5)
@@ -124,7 +124,7 @@ class Ride:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_over_500_turns_rides_agree_with_the_sandbox(tmp_path: Path, seed: int) -> None:
+def test_over_500_clock_turns_rides_agree_with_the_sandbox(tmp_path: Path, seed: int) -> None:
     """20 rides are live while the clock is turned: see docs/assumptions.md for the bounds."""
     dice, now = random.Random(seed), [NOON]
     store = Store(tmp_path / "sandbox.db")

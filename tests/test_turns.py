@@ -38,7 +38,9 @@ def test_the_line_is_that_of_the_sandbox(tmp_path: Path) -> None:
     assert time._line.held  # a sandbox that fails changes nothing
 
 
-def test_a_stop_is_a_turn_at_its_own_time_though_nobody_has_read_it_since(tmp_path: Path) -> None:
+def test_a_stop_is_a_clock_turn_at_its_own_time_even_if_it_has_not_been_read_since(
+    tmp_path: Path,
+) -> None:
     desk = Desk(tmp_path)
     time = SandboxTime(Http(httpx.WSGITransport(desk.app)), URL, 1.0, desk.clock)
     stop = stop_of(desk.control("leap", booking_id=desk.book("suv"), speed=60))
@@ -54,7 +56,7 @@ def test_a_stop_is_a_turn_at_its_own_time_though_nobody_has_read_it_since(tmp_pa
     desk.close()
 
 
-def test_an_answer_of_before_a_turn_that_comes_late_is_not_taken(tmp_path: Path) -> None:
+def test_a_late_answer_from_before_a_clock_turn_is_ignored(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     sandbox, late = httpx.WSGITransport(desk.app), []
 
@@ -100,14 +102,14 @@ def test_until_the_sandbox_answers_its_clock_runs_at_the_pace() -> None:
 @pytest.mark.parametrize(
     "told", [{"MODE": "live"}, {"SERVICE_URL": "http://127.0.0.1:9000/tunnel"}]
 )
-def test_only_a_demo_with_its_own_sandbox_follows_turns(told: dict[str, str]) -> None:
+def test_only_a_demo_with_its_own_sandbox_follows_clock_turns(told: dict[str, str]) -> None:
     settings = SimpleNamespace(sandboxed=False, **told)
     services = SimpleNamespace(settings=settings, time=at_pace(1.0))
     follow_turns(services)()  # type: ignore[arg-type]
     assert services.time is at_pace(1.0)
 
 
-def test_a_start_loads_neither_the_reader_of_turns_nor_numpy() -> None:
+def test_a_start_loads_neither_the_reader_of_clock_turns_nor_numpy() -> None:
     """Only a demo follows turns, and only a logo that somebody chooses needs numpy."""
     asks = "import sys, ridedash.factory, ridedash.cli"
     asks += "; sys.exit(not sys.modules.keys().isdisjoint({'ridedash.turns', 'numpy'}))"

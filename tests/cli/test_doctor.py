@@ -438,7 +438,7 @@ def test_more_connections_for_a_process_than_the_server_has_are_a_failure(tmp_pa
         (answer_with(200, '{"status": "ok"}'), False, "stands still."),  # as a web process answers
     ],
 )
-def test_the_port_of_a_worker_is_asked_for_its_health_when_it_is_set(
+def test_the_health_of_a_worker_is_requested_at_its_port_when_that_is_set(
     installation: Installation, answer: Callable[[], Response], well: bool, said: str
 ) -> None:
     assert "workerport" not in installation.findings()

@@ -35,7 +35,9 @@ def lines(desk: Desk) -> list[tuple[bool, str]]:
     return [(each.ok, each.text) for each in examine(desk.services)]
 
 
-def test_a_kiosk_that_lacks_nothing_passes_and_others_are_told_what_to_mend(desk: Desk) -> None:
+def test_a_kiosk_that_lacks_nothing_passes_and_others_get_advice_on_what_to_mend(
+    desk: Desk,
+) -> None:
     add_kiosk(desk, **WELL)
     health = {"voices": ["en"], "fonts": ["en"], "skew_s": -75}
     add_kiosk(desk, name="Old", health=health, languages=["en", "hi"], release="0.0-abc")
@@ -83,7 +85,7 @@ def test_the_command_says_so_where_there_is_none(
     assert "no property has one" in capsys.readouterr().out
 
 
-def test_a_demo_has_two_kiosks_with_ways_and_favourites_once(desk: Desk) -> None:
+def test_a_demo_gets_two_kiosks_with_directions_and_favourites_once(desk: Desk) -> None:
     home = desk.ids["desk.property"]
     for _again in range(2):
         with desk.services.db.write() as s:

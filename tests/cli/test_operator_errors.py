@@ -62,7 +62,7 @@ def test_an_error_of_the_system_says_what_to_do(
     assert said in told
 
 
-def test_an_error_that_nobody_can_mend_keeps_its_traceback() -> None:
+def test_an_error_that_no_operator_can_mend_keeps_its_traceback() -> None:
     assert remedy(OSError(errno.ENOEXEC, "Exec format error")) == ""
 
 
@@ -84,7 +84,7 @@ def _failed(*statements: str, path: str = ":memory:") -> OperationalError:
     raise AssertionError("nothing failed")
 
 
-def test_a_database_says_what_to_do_about_each_trouble(tmp_path: Path) -> None:
+def test_each_database_error_has_advice_on_what_to_do(tmp_path: Path) -> None:
     path = str(tmp_path / "some.db")
     full = _failed("PRAGMA max_page_count = 1", "CREATE TABLE a (b)", "CREATE TABLE c (d)")
     assert advice_on(full) == "The disk is full: make room, then try again."
@@ -98,7 +98,7 @@ def test_a_database_says_what_to_do_about_each_trouble(tmp_path: Path) -> None:
     assert advice_on(broken).startswith("Bring back its last backup")
 
 
-def test_a_locked_database_says_that_somebody_else_writes(tmp_path: Path) -> None:
+def test_a_locked_database_error_names_another_writer(tmp_path: Path) -> None:
     path = str(tmp_path / "some.db")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

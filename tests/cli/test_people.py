@@ -73,7 +73,7 @@ def test_added_staff_and_linked_accounts_are_in_the_audit_log(tmp_path: Path) ->
     ]
 
 
-def test_the_name_of_somebody_disabled_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_the_name_of_a_disabled_account_is_refused_in_one_sentence(tmp_path: Path) -> None:
     migrated_instance(tmp_path)
     assert run(tmp_path, *STAFF, "--new-property", given=PHRASE + "\n").returncode == 0
     db = database(tmp_path)

@@ -186,9 +186,7 @@ def test_a_declared_restore_holds_what_is_planned(
 
 
 @pytest.mark.parametrize("text", ["yesterday", "", "0001-01-01T00:00", "9999-12-31T23:59", "15:28"])
-def test_a_moment_that_can_not_be_is_refused_and_nothing_is_held(
-    here: Installation, text: str
-) -> None:
+def test_an_impossible_time_is_refused_and_nothing_is_held(here: Installation, text: str) -> None:
     order_id = planned(here.world)
     with pytest.raises(CommandError):
         restored_at(here.services, argparse.Namespace(moment=text))

@@ -53,13 +53,13 @@ def test_wrong_passwords_of_one_address_behind_the_proxy_lock_out_no_other_addre
     assert welcome.status_code == 303
 
 
-def test_metrics_are_refused_to_somebody_behind_the_proxy(behind_a_proxy: Running) -> None:
+def test_metrics_are_refused_to_clients_behind_the_proxy(behind_a_proxy: Running) -> None:
     url = behind_a_proxy.url + "/metrics"
     assert get(url, COLLEAGUE).status_code == 404
     assert get(url).status_code == 200  # from this machine
 
 
-def test_metrics_are_refused_to_somebody_behind_a_proxy_that_is_not_trusted(
+def test_metrics_are_refused_to_clients_behind_a_proxy_that_is_not_trusted(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     with running(tmp_path_factory.mktemp("untrusted")) as made:

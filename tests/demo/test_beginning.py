@@ -152,7 +152,7 @@ def test_cars_of_one_press_get_numbers_of_their_own(stage: Stage) -> None:
         assert last < cars[0].id < cars[1].id
 
 
-def test_a_poll_under_way_is_waited_for_and_no_other_begins(stage: Stage) -> None:
+def test_a_poll_in_flight_is_waited_for_and_no_other_begins(stage: Stage) -> None:
     ids = [stage.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2)]
     db, now, asked = stage.desk.services.db, stage.desk.now, threading.Event()
     polled, waits = (Ride.order_id == order_id for order_id in ids)

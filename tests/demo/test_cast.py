@@ -44,7 +44,7 @@ def test_the_start_code_is_pointed_at_where_the_guest_reads_it() -> None:
     ]
 
 
-def test_no_story_speaks_of_a_ride_under_way_once_it_waits_for_its_end() -> None:
+def test_no_story_mentions_a_ride_in_progress_once_it_waits_for_its_end() -> None:
     steps = [step for story in STORIES.values() for step in story.steps]
     ends = [str(step.say) for step in steps if step.until == Reached(COMPLETED)]
     assert len(ends) > 3

@@ -133,7 +133,7 @@ turns = st.lists(
     max_examples=RUNS, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(turns=turns)
-def test_pages_count_as_the_sandbox_over_any_turns(
+def test_pages_compute_time_as_the_sandbox_over_any_clock_turns(
     house: House, turns: list[tuple[float, float | None, float | None]]
 ) -> None:
     house.begin()

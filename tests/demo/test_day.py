@@ -155,7 +155,7 @@ class Ledger:
         return dict(json.loads(body)) if isinstance(body, str) else dict(body)
 
 
-def test_a_new_demo_has_a_ride_at_each_stage_and_one_of_each_trouble(made: Hotel) -> None:
+def test_a_new_demo_has_a_ride_at_each_stage_and_one_of_each_problem(made: Hotel) -> None:
     assert made.mark() == demo_marks.MADE
     today = [row for row in made.rows() if row[0].created_at > NOW - plan.BEGINS]
     assert 24 <= len(today) <= 28
@@ -180,7 +180,7 @@ def test_a_new_demo_has_a_ride_at_each_stage_and_one_of_each_trouble(made: Hotel
     assert fee.ended_at - fee.allotted_at > timedelta(minutes=4)  # cancelling is free until then
 
 
-def test_the_week_is_told_by_history_insights_and_audit(made: Hotel) -> None:
+def test_the_week_is_in_history_insights_and_audit_log(made: Hotel) -> None:
     rows = made.rows()
     days = Counter(order.created_at.astimezone(KOLKATA).date() for order, _, _ in rows)
     assert len(days) >= plan.DAYS
@@ -266,7 +266,7 @@ def test_an_empty_demo_has_no_rides(folders: Path) -> None:
     bare.services.db.close()
 
 
-def test_the_same_moment_and_seed_wish_for_the_same_rides() -> None:
+def test_the_same_time_and_seed_plan_the_same_rides() -> None:
     first = plan.ride_requests(NOW, KOLKATA, 7)
     assert first == plan.ride_requests(NOW, KOLKATA, 7)
     assert first != plan.ride_requests(NOW, KOLKATA, 8)

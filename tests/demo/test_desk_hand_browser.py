@@ -49,7 +49,7 @@ def hand(page: Page, what: str, **wanted: str) -> Any:
     return page.evaluate(HAND, [what, {"drop": DROP, "car": "mini"} | wanted])
 
 
-def test_a_field_that_loses_the_focus_is_asked_again(browsed: Browsed, desk: Desk) -> None:
+def test_a_field_that_loses_the_focus_is_focused_again(browsed: Browsed, desk: Desk) -> None:
     browsed.open(PATH)
     browsed.page.evaluate(LOSES, DROP)
     assert hand(browsed.page, "ask") == [True, True, None]

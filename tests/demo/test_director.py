@@ -50,7 +50,7 @@ def test_the_page_shows_the_clock_and_managers_find_it_in_the_band(stage: Stage)
     assert other.get("/demo").status_code == 403
 
 
-def test_pages_of_a_demo_ask_soon_where_a_leap_led_to(stage: Stage) -> None:
+def test_pages_of_a_demo_poll_soon_after_a_leap(stage: Stage) -> None:
     order_id = stage.desk.order("BOOKED", "CALL_DRIVER")
     for path in ("/", f"/rides/{order_id}"):
         assert 'data-poll-within="750"' in stage.web.get(path).text
@@ -147,7 +147,7 @@ def test_each_fault_is_one_that_the_sandbox_knows(stage: Stage) -> None:
     assert [facts["fault"] for _, facts in stage.audited()] == list(FAULTS)
 
 
-def test_reset_empties_rides_and_guests_and_leaves_the_house(stage: Stage) -> None:
+def test_reset_deletes_rides_and_guests_and_leaves_the_property(stage: Stage) -> None:
     fill(stage)
     stage.sandbox.control("next", scenario="no_cab")
     page = stage.press("reset")
@@ -199,7 +199,7 @@ def test_a_link_of_before_shows_no_ride_that_got_its_number(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("what", ["an order", "a press"])
-def test_nothing_is_deleted_while_an_answer_is_on_its_way(
+def test_nothing_is_deleted_while_an_answer_is_outstanding(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     monkeypatch.setattr(beginning, "empty", partial(empty, waits_s=0.0))

@@ -55,7 +55,7 @@ def held(stage: Stage) -> SandboxTime:
     return time
 
 
-def test_a_ride_that_was_not_asked_about_since_the_last_turn_holds_the_clock(stage: Stage) -> None:
+def test_a_ride_that_was_not_polled_since_the_last_clock_turn_holds_the_clock(stage: Stage) -> None:
     http = Http(httpx.WSGITransport(stage.sandbox.app))
     time = SandboxTime(http, "http://127.0.0.1:8001", 1.0, stage.sandbox.clock)
     stage.desk.services.time = time
@@ -153,7 +153,7 @@ def test_a_search_without_an_answer_leaves_the_step_to_be_taken(stage: Stage) ->
         assert told["refused"] == "The sandbox does not answer. Nothing was changed."
 
 
-def test_how_long_rides_were_silent_is_not_counted_while_nobody_looked(stage: Stage) -> None:
+def test_the_silence_of_rides_is_not_counted_while_no_one_looked(stage: Stage) -> None:
     """For example, the computer was asleep when an outage ended."""
     desk = stage.desk
     ends = desk.now.timestamp() - 70

@@ -19,7 +19,7 @@ def waiting(runs: Runs) -> StoryRun:
     return changed
 
 
-def test_the_latest_runs_are_kept_and_no_more(tmp_path: Path) -> None:
+def test_the_latest_runs_are_stored_and_no_more(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     begun = [runs.begin("receipt", 1, 1, after(n)) for n in range(STORED_RUNS + 10)]
     assert runs.find(begun[9].id) is None
@@ -28,7 +28,7 @@ def test_the_latest_runs_are_kept_and_no_more(tmp_path: Path) -> None:
     assert [each.phase for each in found[-2:] if each] == [RunPhase.DROPPED, RunPhase.TODO]
 
 
-def test_a_story_that_nobody_asked_for_has_waited_no_longer(tmp_path: Path) -> None:
+def test_a_story_that_was_not_polled_has_not_waited_longer(tmp_path: Path) -> None:
     """A presenter who pauses for minutes, or shuts the laptop, finds the story as it was."""
     runs = Runs(tmp_path)
     run = waiting(runs)
@@ -45,7 +45,7 @@ def test_a_story_that_nobody_asked_for_has_waited_no_longer(tmp_path: Path) -> N
     assert found.values == run.values == {RESUMED: after(600).timestamp()}
 
 
-def test_a_deed_is_remembered_also_when_its_step_was_skipped_meanwhile(tmp_path: Path) -> None:
+def test_an_action_is_remembered_also_when_its_step_was_skipped_meanwhile(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     run = runs.begin("receipt", 1, 1, NOON)
     assert runs.update(run, RunPhase.TODO, NOON, step=1, told="x")

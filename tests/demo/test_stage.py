@@ -88,7 +88,7 @@ def test_the_phone_follows_the_newest_ride_with_one_link_each(stage: Stage) -> N
         assert len(s.scalars(made).all()) == 2
 
 
-def test_the_stage_learns_that_somebody_has_signed_in_anew(stage: Stage) -> None:
+def test_the_stage_learns_of_a_new_sign_in(stage: Stage) -> None:
     """The forms of the open stage are of the former sign-in, and would be refused."""
 
     def shown() -> str:
@@ -136,7 +136,7 @@ def test_the_phone_has_its_link_before_a_story_acts_on_the_ride(stage: Stage) ->
         assert [row.what for row in rows] == ["link.made", "ride.arm_cancel"]
 
 
-def test_since_when_a_guest_has_a_link_is_told_in_the_services_time(stage: Stage) -> None:
+def test_since_when_a_guest_has_a_link_is_shown_in_the_services_time(stage: Stage) -> None:
     evening = Turn(stage.desk.now, datetime(2026, 3, 5, 13, 12, tzinfo=UTC), 0.0)
     stage.desk.services.time = lambda: ServiceTime((evening,))
     order_id = stage.desk.order("BOOKED", "CALL_DRIVER")
@@ -160,7 +160,7 @@ def test_a_kiosk_is_paired_by_one_press_in_its_own_frame(stage: Stage) -> None:
 
 @pytest.mark.parametrize("way", ["/sign-out", "/me/sign-outs"])
 @pytest.mark.parametrize(("ends", "status"), [({"ends": "sign-out"}, 200), ({}, 404)])
-def test_whoever_signs_out_of_the_stage_can_sign_in_again(
+def test_a_user_who_signs_out_of_the_stage_can_sign_in_again(
     stage: Stage, ends: dict[str, str], status: int, way: str
 ) -> None:
     """A frame of the stage is paired until then; a kiosk paired in the settings stays paired."""

@@ -64,7 +64,7 @@ def test_a_story_that_breaks_calls_can_be_played_for_one_partner_after_another(
             assert moment["state"] not in OVER, moment["why"]
 
 
-def test_prices_that_were_asked_for_in_vain_are_no_orphans(
+def test_prices_that_were_requested_in_vain_are_no_orphans(
     presenter: Presenter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The step asks for prices again, and only the answered request leads to a ride."""
@@ -148,7 +148,7 @@ def one(presenter: Presenter, query: str) -> object:
     return found
 
 
-def test_the_desk_of_the_stage_is_told_what_to_ask_and_the_prices_stand_side_by_side(
+def test_the_desk_of_the_stage_gets_its_request_and_the_prices_stand_side_by_side(
     presenter: Presenter,
 ) -> None:
     moment = presenter.begin("rush_hour")
@@ -169,7 +169,7 @@ def test_the_desk_of_the_stage_is_told_what_to_ask_and_the_prices_stand_side_by_
     assert_ends_well(presenter.step(moment, 0))  # the list comes only after that sentence
 
 
-def test_what_is_said_stays_until_the_next_step(presenter: Presenter) -> None:
+def test_the_comment_stays_until_the_next_step(presenter: Presenter) -> None:
     moment = presenter.begin("unknown")
     assert (moment["say"], moment["taken"]) == ("", 0)
     first = moment["next"]

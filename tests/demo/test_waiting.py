@@ -66,7 +66,7 @@ def test_a_ride_that_has_ended_otherwise_is_waited_for_no_longer(stage: Stage) -
     assert over(stage, under_way, HasStatus(("ALLOTMENT_FAILED",))) == ""
 
 
-def test_what_comes_next_of_a_ride_is_said_with_the_services_time(stage: Stage) -> None:
+def test_the_next_step_of_a_ride_is_shown_with_the_services_time(stage: Stage) -> None:
     booking = stage.sandbox.book("mini", merchant_txn_id="RD-1")
     order_id = stage.desk.order("BOOKED", "ALLOTMENT_PENDING")
 

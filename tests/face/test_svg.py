@@ -28,7 +28,7 @@ def why(data: bytes) -> Unusable:
     return refused.value.why
 
 
-def test_shapes_gradients_and_clips_are_kept() -> None:
+def test_shapes_gradients_and_clips_are_preserved() -> None:
     text = shown(
         '<defs><linearGradient id="g"><stop offset="0" stop-color="#fff"/></linearGradient>'
         '<clipPath id="c"><circle cx="5" cy="5" r="5"/></clipPath></defs>'

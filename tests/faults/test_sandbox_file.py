@@ -81,7 +81,7 @@ def test_a_second_sandbox_in_one_folder_is_refused_in_one_sentence(
         pass
 
 
-def test_a_demo_that_is_started_twice_is_told_so_and_not_to_take_another_port(
+def test_a_demo_that_is_started_twice_is_refused_without_the_advice_to_take_another_port(
     tmp_path: Path,
 ) -> None:
     """The first demo holds the ports too, so the advice to take another port would not help."""

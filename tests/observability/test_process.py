@@ -244,7 +244,7 @@ def test_the_disk_has_every_block_of_a_metrics_file(start: type[Counting], insta
         assert found.st_blocks * 512 >= size
 
 
-def test_a_process_for_whose_metrics_the_disk_has_no_room_counts_alone(instance: Path) -> None:
+def test_a_process_for_whose_metrics_the_disk_is_too_full_counts_alone(instance: Path) -> None:
     limited = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (99_999, 99_999))\n"
     done = subprocess.run(
         [sys.executable, "-c", limited + PROCESS, str(instance)],

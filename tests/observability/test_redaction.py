@@ -105,7 +105,7 @@ def test_the_cookie_of_a_device_is_removed_from_an_answer_without_any_other_secr
 
 @settings(max_examples=40)
 @given(st.lists(st.one_of(WORDS, st.text(max_size=4)), max_size=12))
-def test_a_text_that_is_told_apart_at_one_look_has_no_secret(words: list[str]) -> None:
+def test_a_text_that_passes_the_quick_check_has_no_secret(words: list[str]) -> None:
     """The quick check may have too many texts searched in full, but never too few."""
     text = "".join(words)
     looked_at = text

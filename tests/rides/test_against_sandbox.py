@@ -143,7 +143,7 @@ def test_a_point_to_point_ride_from_the_press_to_the_invoice(sandbox: SandboxWor
     assert sandbox.page(order_id).attention == ()
 
 
-def test_a_shared_ride_that_has_to_wait_is_handed_over_and_ends_with_its_invoice_kept(
+def test_a_shared_ride_that_has_to_wait_is_handed_over_and_ends_with_its_invoice_stored(
     sandbox: SandboxWorld,
 ) -> None:
     sandbox.next("share_retry")

@@ -69,7 +69,7 @@ def test_a_heartbeat_of_the_future_hides_no_worker_and_proves_none(db: Database)
     assert found.service_silent_s == 0.0
 
 
-def test_a_worker_that_was_stopped_is_heard_a_while_and_is_no_worker(db: Database) -> None:
+def test_a_stopped_worker_has_a_recent_heartbeat_for_a_while_and_is_no_worker(db: Database) -> None:
     write_heartbeat(db, "desk:1:a", NOW)
     write_end(db, "desk:1:a")
     with db.read() as s:

@@ -17,7 +17,7 @@ def device(**health: Any) -> Kiosk:
     return Kiosk(health=health)
 
 
-def test_a_device_is_heard_within_a_minute() -> None:
+def test_a_device_counts_as_seen_within_a_minute() -> None:
     row = device()
     assert kiosk_health.is_alive(row, NOON) is False
     row.seen_at = NOON - MINUTE
@@ -63,7 +63,7 @@ def test_fonts_are_known_by_the_tag_of_the_language(
     assert kiosk_health.can(device(fonts=said), "fonts", code) is known
 
 
-def test_a_clock_is_wrong_by_more_than_half_a_minute_either_way() -> None:
+def test_a_clock_is_wrong_by_more_than_half_a_minute_ahead_or_behind() -> None:
     assert kiosk_health.skew_s(device()) is None
     assert kiosk_health.skew_s(device(skew_s="9")) is None
     assert kiosk_health.skew_s(device(skew_s=-9)) == -9.0

@@ -48,7 +48,9 @@ def test_a_night_begins_on_its_own_day(world: World) -> None:
     assert not is_open(Kiosk(hours=NIGHT), sunday.replace(hour=1))
 
 
-def test_silence_a_refused_key_or_a_stopped_worker_is_trouble_for_every_kiosk(world: World) -> None:
+def test_silence_a_refused_key_or_a_stopped_worker_is_a_problem_of_every_kiosk(
+    world: World,
+) -> None:
     def now() -> Problem:
         with world.db.read() as s:
             return current_problem(s, world.clock())

@@ -39,7 +39,7 @@ def test_a_process_is_ready_with_a_worker_that_may_send(db: Database) -> None:
     assert ready(db) == {"database", "migrations"}
 
 
-def test_a_database_without_tables_is_asked_for_no_worker(
+def test_a_database_without_tables_is_not_queried_for_a_worker(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     bare = Database(empty_database(tmp_path_factory.mktemp("bare")))
@@ -103,7 +103,7 @@ def test_a_check_that_hangs_is_waited_for_once_and_its_answer_is_shared(
     assert len(calls) == 2, "a check that has ended is made anew"
 
 
-def test_an_error_of_a_check_is_raised_where_it_was_asked_for() -> None:
+def test_an_error_of_a_check_is_raised_where_its_result_is_requested() -> None:
     with pytest.raises(ZeroDivisionError):
         Probe(lambda: 1 // 0).result()
 

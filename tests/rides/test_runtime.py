@@ -35,7 +35,7 @@ def test_clocks_are_apart_when_more_than_a_minute_lies_between_them(
     assert runtime(ahead_s, compares_clock=True).clock_ahead_s() == told
 
 
-def test_without_a_witness_nothing_is_said_of_our_clock() -> None:
+def test_without_a_witness_our_clock_is_not_judged() -> None:
     """The clock of a sandbox may be turned, so clocks are compared only with `compares_clock`."""
     assert runtime(3_600.0).clock_ahead_s() is None
     assert runtime(3_600.0, compares_clock=False).clock_ahead_s() is None

@@ -174,7 +174,7 @@ def test_a_ride_has_five_valid_links_of_each_kind(desk: Desk) -> None:
         assert ended == {secret_hash(token) for token in tokens}
 
 
-def test_a_link_tells_its_order_and_until_when_it_is_valid(desk: Desk) -> None:
+def test_a_link_identifies_its_order_and_until_when_it_is_valid(desk: Desk) -> None:
     order_id, home = desk.order("READY"), desk.ids["desk.property"]
     token = link(desk, order_id, FOLLOWER)
     with desk.services.db.read() as s:

@@ -24,7 +24,7 @@ ENDS = ("ALLOTMENT_FAILED", "BOOKING_CANCELLED")
 SEARCHING = ("ALLOTMENT_PENDING", "PENDING", "ALLOTMENT_RETRYING", "SOFT_ALLOCATED")
 
 
-def test_an_order_moves_only_as_the_protocol_says() -> None:
+def test_an_order_makes_only_the_transitions_of_the_protocol() -> None:
     for a, b in itertools.product(S, S):
         assert is_allowed(a, b) is (b in ALLOWED.get(a, "").split()), f"{a} to {b}"
 

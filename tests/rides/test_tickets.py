@@ -93,7 +93,7 @@ def test_wrong_pins_that_close_two_rides_of_one_number_name_both(world: World) -
         assert looked(world, "K1", right) == Look(Looked.FOUND, order_id)
 
 
-def test_a_guest_who_looks_in_between_gives_nobody_more_tries(world: World) -> None:
+def test_a_guest_who_looks_in_between_gives_no_one_more_tries(world: World) -> None:
     pushed = press(world, add_kiosk(world))
     pressed(world, pushed)
     for _ in range(4):

@@ -122,7 +122,7 @@ def test_a_query_that_fails_keeps_no_job_that_was_found_before(
     assert promoted == [7]
 
 
-def test_no_more_sends_are_under_way_than_twice_the_threads(world: World) -> None:
+def test_no_more_sends_are_in_flight_than_twice_the_threads(world: World) -> None:
     numbers = itertools.count(1)
 
     def due(limit: int) -> list[int]:
@@ -245,7 +245,7 @@ def test_an_answer_with_an_absurd_timeout_books_like_any_other(world: World) -> 
         assert world.state(order_id) == "BOOKED"
 
 
-def test_an_answer_that_can_not_be_settled_stands_in_the_way_of_no_other(world: World) -> None:
+def test_an_answer_that_can_not_be_settled_blocks_no_other(world: World) -> None:
     with world.worker() as worker:
         first, second = world.place(), world.place()
         assert worker.sender._claim(first) == worker.sender._claim(second) == (1, 0)
@@ -510,7 +510,7 @@ def test_a_step_tells_whether_anything_was_done(world: World) -> None:
         assert worker.step() is True
 
 
-def test_after_a_turn_of_the_services_clock_every_ride_is_polled_once(world: World) -> None:
+def test_after_a_clock_turn_of_the_service_every_ride_is_polled_once(world: World) -> None:
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
     with world.worker() as worker:
         world.book(worker)

@@ -173,7 +173,9 @@ def test_a_client_that_writes_now_in_capitals_and_sends_keys_of_its_own_is_serve
     assert answer["status"] == "SUCCESS"
 
 
-def test_a_client_that_sends_no_pickup_mode_is_told_what_is_missing_and_books_nothing(client):
+def test_a_request_without_a_pickup_mode_is_refused_with_the_missing_field_named_and_books_nothing(
+    client,
+):
     body = {
         "pickup_lat": HOTEL[0],
         "pickup_lng": HOTEL[1],

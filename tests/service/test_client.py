@@ -526,7 +526,7 @@ def test_a_clear_no_to_products_is_final(final):
     assert len(service.requests) == 1
 
 
-def test_feedback_options_are_kept_for_a_day_by_category():
+def test_feedback_options_are_cached_for_a_day_by_category():
     service = Service(OPTIONS)
     client = service.client()
     assert client.feedback_options("mini", TOKEN).for_rating(1) == ("Late",)
@@ -562,7 +562,7 @@ def test_feedback_options_of_ever_more_categories_do_not_fill_the_memory():
         [],
     ],
 )
-def test_without_a_clear_answer_the_documents_options_serve_and_are_not_kept(unclear):
+def test_without_a_clear_answer_the_documented_options_are_used_and_not_cached(unclear):
     service = Service(unclear, unclear, OPTIONS)
     client = service.client()
     got = client.feedback_options("mini", TOKEN)

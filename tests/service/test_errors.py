@@ -83,7 +83,7 @@ def test_evidence_of_hostile_bodies_is_made_at_once(unit):
     assert len(evidence((unit * 8192).encode())) <= 2048
 
 
-def test_an_error_has_its_words_and_all_that_was_told():
+def test_an_error_has_its_text_and_all_details_of_the_answer():
     bad = BadStatus(503, retry_after_s=7.0, code="X", message="later", evidence="{}")
     assert str(bad) == "HTTP 503, X"
     assert str(BadStatus(503)) == "HTTP 503"

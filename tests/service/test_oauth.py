@@ -112,7 +112,7 @@ def test_a_refresh_without_a_new_refresh_token_keeps_the_old_one():
     assert client({"access_token": "a"}).refresh("refresh-1") == Tokens("a", "refresh-1", None)
 
 
-def test_an_echoed_refresh_token_is_kept_whole():
+def test_an_echoed_refresh_token_is_stored_whole():
     assert (
         client(GIVEN | {"refresh_token": "refresh-token-that-stays"})
         .refresh("refresh-token-that-stays")
@@ -125,7 +125,7 @@ def test_an_echoed_refresh_token_is_kept_whole():
     ("sent", "read"),
     [("3600", 3600), (3600.0, 3600), (0, None), (-1, None), ("soon", None), (None, None)],
 )
-def test_a_lifetime_is_seconds_or_not_said(sent, read):
+def test_a_lifetime_is_seconds_or_unknown(sent, read):
     assert client(GIVEN | {"expires_in": sent}).refresh("r").expires_in_s == read
 
 

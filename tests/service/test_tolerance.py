@@ -274,7 +274,7 @@ def test_13_a_missing_field_of_a_product_is_dropped_alone(field):
     assert read.product("share") == ProductList.from_wire(PRODUCTS).product("share")
 
 
-def test_13_an_unknown_status_is_kept_as_text():
+def test_13_an_unknown_status_is_preserved_as_text():
     assert track(booking_status="Driver Having Tea").booking_status == "DRIVER HAVING TEA"
     assert track(booking_status=["CALL_DRIVER"]).booking_status is None
     assert track(booking_status=7).booking_status is None

@@ -56,7 +56,7 @@ def test_an_entry_has_who_did_what_when_and_its_property_in_a_column(db: Databas
     assert (row.at, row.property_id, row.facts) == (NOON + 5 * HOUR, THERE, {"n": 5})
 
 
-def test_a_property_reads_its_own_the_newest_first_and_those_of_nobody_when_asked(
+def test_a_property_reads_its_own_entries_the_newest_first_and_those_of_no_property_on_request(
     db: Database,
 ) -> None:
     assert read(db) == [4, 3, 2, 1, 0]

@@ -38,7 +38,7 @@ def crowd(desk: Desk, count: int = 30) -> list[int]:
     return [desk.order("BOOKED", age_s=2400) for _ in range(count)]
 
 
-def test_an_order_that_is_not_over_or_followed_or_needs_somebody_stays(desk: Desk) -> None:
+def test_an_order_that_is_not_over_or_is_followed_or_needs_attention_stays(desk: Desk) -> None:
     def old(state: str = "BOOKED", status: str | None = None, **facts: Any) -> int:
         return desk.order(state, status, age_s=2401, **facts)
 
@@ -95,7 +95,7 @@ def test_of_very_many_that_ended_lately_those_come_first_that_were_due(desk: Des
     assert len(found) == 200 + 30
 
 
-def test_a_mark_tells_what_a_page_shows_and_when_it_was_learnt(desk: Desk) -> None:
+def test_a_revision_identifies_what_a_page_shows_and_when_it_was_learnt(desk: Desk) -> None:
     without = desk.order("READY")
     followed = desk.order("BOOKED", "CALL_DRIVER")
     over = desk.order("BOOKED", "COMPLETED", **OVER)
@@ -109,7 +109,7 @@ def test_a_mark_tells_what_a_page_shows_and_when_it_was_learnt(desk: Desk) -> No
     }
 
 
-def test_orders_that_were_placed_since_a_moment(desk: Desk) -> None:
+def test_orders_that_were_placed_since_a_given_time(desk: Desk) -> None:
     last = change(desk, desk.order("READY"), created_at=NOON)
     change(desk, desk.order("READY"), created_at=NOON - MOMENT)
     change(desk, desk.order("READY", prop="other"), created_at=NOON)

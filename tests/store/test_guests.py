@@ -55,7 +55,7 @@ def house(database: str) -> Iterator[House]:
     made.db.close()
 
 
-def test_a_phone_finds_the_person_again_and_what_is_new_of_them_is_kept(house: House) -> None:
+def test_a_phone_finds_the_person_again_and_new_details_are_stored(house: House) -> None:
     first = house.told("Guest Heron", phone=PHONE)
     again = house.told("Guest Heron", NOON + timedelta(days=1), phone=PHONE, room="412")
     assert again == first
@@ -74,7 +74,7 @@ def test_a_shared_phone_is_no_proof_that_two_names_are_one_person(house: House) 
     assert house.told("Guest Heron", phone=PHONE) != house.told("Guest Wren", phone=PHONE)
 
 
-def test_nobody_is_renamed_by_a_shared_phone_or_taken_for_one_of_two(house: House) -> None:
+def test_no_one_is_renamed_by_a_shared_phone_or_taken_for_one_of_two(house: House) -> None:
     short = house.told("Heron", phone=PHONE)
     first = house.told("Old Heron", phone=PHONE)
     second = house.told("Young Heron", phone=PHONE)
@@ -98,7 +98,7 @@ def test_room_and_name_find_the_person_again_while_phones_do_not_differ(house: H
     assert house.told("Guest Wren", room="412A") != first
 
 
-def test_whoever_was_chosen_is_that_row_while_the_name_is_like_theirs(house: House) -> None:
+def test_a_chosen_guest_is_that_row_while_the_typed_name_is_like_theirs(house: House) -> None:
     first = house.told("Guest Heron", room="412", note="Wheelchair")
     moved = house.told("Guest Heron", guest_id=first, room="500", phone=PHONE, note="Wheelchair")
     assert moved == first
@@ -109,7 +109,7 @@ def test_whoever_was_chosen_is_that_row_while_the_name_is_like_theirs(house: Hou
     assert house.row(first).note is None, "the note was in the form, and somebody emptied it"
 
 
-def test_nobody_is_found_in_another_property(house: House) -> None:
+def test_no_one_is_found_in_another_property(house: House) -> None:
     first = house.told("Guest Heron", phone=PHONE, room="412")
     there = house.told("Guest Heron", house=house.other, phone=PHONE, room="412", guest_id=first)
     assert there != first

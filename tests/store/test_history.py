@@ -231,7 +231,7 @@ def test_a_record_tells_where_the_ride_went_after_a_change_of_drop(desk: Desk) -
     )
 
 
-def test_a_record_is_of_the_moment_at_which_the_ride_happens(desk: Desk) -> None:
+def test_a_record_has_the_time_at_which_the_ride_happens(desk: Desk) -> None:
     planned = desk.order("SCHEDULED")
     with desk.services.db.write() as s:
         s.get_one(Order, planned).pickup_at = NOON + DAY

@@ -175,7 +175,7 @@ events = st.tuples(st.sampled_from(HAPPENS), st.integers(0, 40), st.integers(-60
     max_examples=14, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(zone=st.sampled_from(ZONES), happened=st.lists(st.lists(events, max_size=6), max_size=5))
-def test_whatever_happens_the_roll_up_has_the_figures_of_the_orders(
+def test_whatever_happens_the_roll_up_has_the_counts_of_the_orders(
     desk: Desk, zone: str, happened: list[list[tuple[str, int, int]]]
 ) -> None:
     story = Story(desk, zone)
@@ -227,7 +227,7 @@ def test_days_that_are_over_are_added_up_once(desk: Desk, monkeypatch: pytest.Mo
     assert read == []
 
 
-def test_the_figures_of_a_zone_that_the_house_has_left_are_not_kept(desk: Desk) -> None:
+def test_the_counts_of_a_time_zone_that_the_property_has_left_are_not_kept(desk: Desk) -> None:
     story = Story(desk, ZONES[0])
     story.happens("books", 0, 40 * 24 * 60)
     look(desk, story.where)
@@ -249,7 +249,7 @@ def test_days_that_ended_less_than_a_day_ago_are_not_stored(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("when", ["before it is read", "after it is read"])
-def test_a_change_while_figures_are_added_up_is_never_lost(desk: Desk, when: str) -> None:
+def test_a_change_while_counts_are_added_up_is_never_lost(desk: Desk, when: str) -> None:
     story, db = Story(desk, ZONES[0]), desk.services.db
     story.happens("books", 1, 40 * 24 * 60)
     wanted = story.where.house, span(story.where)
@@ -365,7 +365,7 @@ def test_a_ride_that_was_never_redirected_names_no_place_to_forget(desk: Desk) -
     assert kept_spans(desk, story.where) == STORED
 
 
-def test_a_reader_of_one_house_loses_no_change_of_another(desk: Desk) -> None:
+def test_a_reader_of_one_property_loses_no_change_of_another(desk: Desk) -> None:
     one, other = Story(desk, ZONES[0]), Story(desk, ZONES[0])
     for each in (one, other):
         each.happens("books", 1, 40 * 24 * 60)

@@ -140,7 +140,7 @@ orders = st.lists(
     first=st.sampled_from(WEEKS),
     made=orders,
 )
-def test_every_figure_is_the_historys_to_the_cent(
+def test_every_total_equals_that_of_the_history_to_the_cent(
     desk: Desk, zone: str, currency: str | None, first: date, made: list[dict[str, Any]]
 ) -> None:
     where, last = place(desk, zone, currency), first + 6 * DAY

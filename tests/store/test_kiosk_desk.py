@@ -59,7 +59,7 @@ def test_an_ask_rings_for_three_minutes_while_it_waits(lobby: Lobby) -> None:
     assert ring[2:] == (NOON - 3 * MINUTE + MOMENT, lobby.lobby, "Lobby")
 
 
-def test_a_paired_kiosk_in_order_rings_when_it_was_not_heard_for_three_minutes(
+def test_a_paired_kiosk_in_order_rings_when_it_was_not_seen_for_three_minutes(
     lobby: Lobby,
 ) -> None:
     late, out = NOON - 3 * MINUTE - MOMENT, {"out_of_order": True}

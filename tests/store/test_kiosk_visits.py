@@ -76,7 +76,7 @@ def test_the_ticket_of_the_order_that_a_visit_made_is_shown_or_not(lobby: Lobby)
         assert (row.order_id, row.screen) == (7, "ride")
 
 
-def test_help_rings_again_after_an_answer_and_ends_what_an_earlier_guest_asked_for(
+def test_help_rings_again_after_an_answer_and_ends_an_earlier_guests_call(
     lobby: Lobby,
 ) -> None:
     two_hours, asked = LATER - 120 * MINUTE, {"help_at": NOON - 90 * MINUTE}
@@ -108,7 +108,7 @@ def test_help_rings_again_after_an_answer_and_ends_what_an_earlier_guest_asked_f
         assert kiosk_visits.ask_help(s, stranger, "", NOON) is False
 
 
-def test_help_that_is_asked_for_again_after_a_silence_rings_again(lobby: Lobby) -> None:
+def test_help_that_is_requested_again_after_a_silence_rings_again(lobby: Lobby) -> None:
     me = mine(lobby)
     with lobby.db.write() as s:
         kiosk_visits.ask_help(s, me, "car", NOON)
@@ -161,7 +161,7 @@ def test_what_another_process_has_written_of_a_visit_counts(lobby: Lobby) -> Non
         assert [(row.screen, row.how) for row in rows] == [("booked", "done")] * 2
 
 
-def test_visits_that_nobody_ended_are_open_while_their_kiosk_is_silent(lobby: Lobby) -> None:
+def test_visits_that_were_not_ended_are_open_while_their_kiosk_is_silent(lobby: Lobby) -> None:
     ten, day = NOON - 10 * MINUTE, NOON - timedelta(days=1)
     heard = lobby.kiosk("heard", id=11, seen_at=ten)
     silent = lobby.kiosk("silent", id=12, seen_at=ten - MOMENT)

@@ -187,7 +187,7 @@ def test_five_wrong_pins_close_the_panel_for_a_quarter_of_an_hour(house: House) 
     assert house.tries("482159", NOON + timedelta(minutes=15)) is None
 
 
-def test_a_beat_says_that_a_device_is_alive(house: House) -> None:
+def test_a_heartbeat_marks_a_device_as_alive(house: House) -> None:
     with house.db.write() as s:
         kiosks.note_heartbeat(s, house.lobby, NOON, "1.2", {"screen": "start"})
         kiosks.note_heartbeat(s, house.lobby + 1_000, NOON, "1.2", {})
@@ -250,14 +250,14 @@ def test_each_read_of_a_device_that_is_changed_locks_it_alone(house: House) -> N
         assert tables == wanted
 
 
-def test_revoked_devices_are_listed_when_they_are_asked_for(house: House) -> None:
+def test_revoked_devices_are_listed_on_request(house: House) -> None:
     with house.db.write() as s:
         kiosks.revoke(s.get_one(Kiosk, house.lobby), NOON)
         assert s.get_one(Kiosk, house.lobby).revoked_at == NOON
         assert [row.id for row in kiosks.devices_of(s, house.id, ended=True)] == [house.lobby]
 
 
-def test_a_wrong_pin_tells_how_long_the_panel_is_closed(house: House) -> None:
+def test_a_wrong_pin_is_answered_with_how_long_the_panel_is_closed(house: House) -> None:
     row = house.row()
     row.pin_hash = generate_password_hash("482159")
     for until, wait_s in ((None, 0.0), (NOON + MOMENT * 500, 0.5), (NOON - MOMENT, 0.0)):
@@ -300,7 +300,7 @@ def test_a_revoked_device_keeps_nothing_that_opens_it_and_none_would(house: Hous
         assert (row.token_hash, row.pairing_hash) == (None, None)
 
 
-def test_the_codes_of_a_person_end_unless_they_were_used_and_nobody_elses(house: House) -> None:
+def test_the_codes_of_a_person_end_unless_they_were_used_and_no_one_elses(house: House) -> None:
     later = NOON + timedelta(minutes=5)
     facts = {"property_id": house.id, "house_pays": True, "made_at": NOON, "expires_at": later}
     with house.db.write() as s:

@@ -94,7 +94,7 @@ def test_what_was_done_raised_and_booked_again_is_read_for_each_order_that_has_i
     assert [page.way_back for page in pages] == [None, None, back, None, None]
 
 
-def test_an_item_that_somebody_cleared_is_no_longer_read(desk: Desk) -> None:
+def test_a_cleared_attention_item_is_no_longer_read(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", attention=["car_swapped"])
     (item,) = read(desk, order_id).attention
     desk.add(lambda s: setattr(s.merge(item), "cleared_at", desk.now))

@@ -25,7 +25,7 @@ def lobby(database: str) -> Iterator[Lobby]:
     made.db.close()
 
 
-def test_a_new_link_ends_those_of_its_visit_that_nobody_has_opened(lobby: Lobby) -> None:
+def test_a_new_link_ends_the_unopened_ones_of_its_visit(lobby: Lobby) -> None:
     with lobby.db.write() as s:
 
         def link(visit: str, kiosk: int = lobby.lobby) -> str:

@@ -134,7 +134,7 @@ def test_success_forgets_the_failures_of_a_name(db: Database) -> None:
             s.flush()
 
 
-def test_typed_names_are_not_kept_in_the_clear(db: Database) -> None:
+def test_typed_names_are_not_stored_in_the_clear(db: Database) -> None:
     with db.write() as s:
         sign_in_allowed(s, "my-password-typed-as-a-name", "10.0.0.1", NOW)
     with db.read() as s:
@@ -156,7 +156,7 @@ def test_tokens_are_read_back_only_in_their_own_row_and_column() -> None:
     assert sealed != vault.encrypt("secret", "accounts", 1, "access_token")
 
 
-def test_the_first_key_encrypts_and_all_decrypt_and_a_lost_key_is_said_to_be() -> None:
+def test_the_first_key_encrypts_and_all_decrypt_and_a_lost_key_raises_decryption_failed() -> None:
     old, both, new = TokenVault(KEY_1), TokenVault(f"{KEY_2},{KEY_1}"), TokenVault(KEY_2)
     sealed = old.encrypt("secret", "t", 1, "c")
     assert both.decrypt(sealed, "t", 1, "c") == "secret"
@@ -238,9 +238,7 @@ def test_the_only_property_needs_no_address_of_its_own_to_be_known(
         assert other.door is None
 
 
-def test_a_sign_in_name_is_taken_also_by_somebody_who_is_disabled(
-    db: Database, staff: Staff
-) -> None:
+def test_a_sign_in_name_is_also_taken_by_a_disabled_person(db: Database, staff: Staff) -> None:
     with db.write() as s:
         assert properties.is_taken(s, " DESK otter ")
         assert not properties.is_taken(s, "Desk Lynx")
@@ -310,7 +308,7 @@ def test_a_favourite_is_the_place_that_was_stored_last_on_its_slot(
         }
 
 
-def test_a_logo_is_shown_until_another_comes_and_no_other_house_loses_its_own(
+def test_a_logo_is_shown_until_another_comes_and_no_other_property_loses_its_own(
     db: Database, staff: Staff, other: int
 ) -> None:
     first, second, theirs = (
@@ -334,7 +332,7 @@ def test_a_logo_is_shown_until_another_comes_and_no_other_house_loses_its_own(
 
 
 @pytest.mark.database
-def test_planned_pickups_are_those_of_the_house_that_are_not_ordered_yet(desk: Desk) -> None:
+def test_planned_pickups_are_those_of_the_property_that_are_not_ordered_yet(desk: Desk) -> None:
     first = desk.order("SCHEDULED")
     for state in ("SCHEDULED", "BOOKED"):
         desk.order(state)

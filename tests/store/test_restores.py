@@ -55,7 +55,7 @@ def test_the_watermark_is_one_row_that_is_made_and_locked(desk: Desk) -> None:
             assert bool(found) is holds
 
 
-def test_the_last_known_moment_is_of_the_watermark_else_of_a_heartbeat(desk: Desk) -> None:
+def test_the_last_known_time_is_of_the_watermark_else_of_a_heartbeat(desk: Desk) -> None:
     with desk.services.db.write() as s:
         s.add(Heartbeat(worker="later", beat_at=NOON + MOMENT))
         restores.watermark(s).beat_at = None
@@ -159,7 +159,7 @@ def test_only_held_or_only_lost_orders_wait_too(desk: Desk) -> None:
         assert gone == Waiting(None, is_open=False, held=0, lost=1)
 
 
-def test_one_lost_order_is_found_where_it_belongs_and_locked_when_asked(desk: Desk) -> None:
+def test_one_lost_order_is_found_in_its_property_and_locked_on_request(desk: Desk) -> None:
     house, other = desk.ids["desk.property"], desk.ids["other.property"]
     with desk.services.db.write() as s:
         rows = [lost("mine", property_id=house, closed_at=NOON), lost("alone", closed_at=NOON)]

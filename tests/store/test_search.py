@@ -182,7 +182,7 @@ def test_nothing_of_another_property_is_ever_found(house: House, live: bool) -> 
         assert len(house.found(text)) == 1, text
 
 
-def test_what_is_not_over_comes_first_then_the_newest_and_no_more_than_asked(
+def test_what_is_not_over_comes_first_then_the_newest_up_to_the_limit(
     house: House,
 ) -> None:
     unknown = house.order("UNKNOWN", name="Guest Heron")

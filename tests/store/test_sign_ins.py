@@ -108,14 +108,14 @@ def test_sign_ins_that_have_expired_are_deleted_by_the_next_one_and_no_others(
     assert [house.facts(sid) is not None for sid in kept] == [False, True, True]
 
 
-def test_nobody_signs_in_who_is_disabled_or_unknown(house: House) -> None:
+def test_no_disabled_or_unknown_person_signs_in(house: House) -> None:
     house.change(house.otter, disabled_at=NOON)
     for staff_id in (house.otter, 999):
         with pytest.raises(LookupError):
             house.opened(staff_id)
 
 
-def test_a_sign_out_ends_one_sign_in_or_all_of_a_person_and_tells_the_other_processes(
+def test_a_sign_out_ends_one_sign_in_or_all_of_a_person_and_notifies_the_other_processes(
     house: House,
 ) -> None:
     first, second, third = (house.opened(house.otter) for _ in range(3))
@@ -155,7 +155,7 @@ def test_a_sign_out_ends_one_sign_in_or_all_of_a_person_and_tells_the_other_proc
         ({"role": "concierge"}, False),
     ],
 )
-def test_a_person_who_may_do_other_things_is_signed_out_and_nobody_else(
+def test_a_person_whose_permissions_change_is_signed_out_and_no_one_else(
     house: House, change: dict[str, object], ends: bool
 ) -> None:
     if "property_id" in change:
@@ -169,7 +169,7 @@ def test_a_person_who_may_do_other_things_is_signed_out_and_nobody_else(
     assert house.facts(theirs) is not None
 
 
-def test_what_has_ended_is_kept_for_a_day_and_the_newest_for_ever(house: House) -> None:
+def test_ended_sign_ins_are_stored_for_a_day_and_the_newest_for_ever(house: House) -> None:
     now = datetime.now(UTC)
     for _ in range(3):
         with house.db.write() as s:

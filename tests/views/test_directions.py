@@ -59,7 +59,7 @@ def _names_a_side(name: str, value: str) -> bool:
     return any(SIDE.search(word) for word in (name, *parts))
 
 
-def test_arrows_that_mean_to_come_from_one_rule_that_turns_them() -> None:
+def test_arrows_that_mean_to_come_from_one_rule_that_mirrors_them() -> None:
     arrows = re.compile("[←→‹›«»]")
     kinds = {"templates": "html", "static/js": "js", "static/css": "css", "ridedash": "py"}
     found = {
@@ -71,7 +71,7 @@ def test_arrows_that_mean_to_come_from_one_rule_that_turns_them() -> None:
     assert found == {"base.css"}
 
 
-def test_signs_that_turn_are_signs_of_the_sprite() -> None:
+def test_mirrored_signs_are_signs_of_the_sprite() -> None:
     base = (ROOT / "static/css/shared/base.css").read_text()
     turned = set(re.findall(r'\[href\$="#(\w+)"\]', base))
     sprite = (ROOT / "static/img/icons.svg").read_text()

@@ -34,7 +34,7 @@ def test_words_keep_every_fact_and_no_other_sign(text: str, wrong: Wrong | None)
     assert wrong_with(MEET, text) == wrong
 
 
-def test_facts_have_one_way_to_be_written_whatever_the_code_uses() -> None:
+def test_facts_are_written_in_one_form_whatever_the_code_uses() -> None:
     assert DESK.english == "Desk: {phone}"
     assert texts_of([written("card_desk", "Rezeption: {phone}")]) == {
         "de": {"Desk: %(phone)s": "Rezeption: %(phone)s"}

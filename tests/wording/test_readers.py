@@ -113,7 +113,7 @@ def test_a_language_is_offered_to_those_for_whom_it_is_whole(tmp_path: Path) -> 
     ]
 
 
-def test_a_broken_catalogue_is_offered_to_nobody_and_the_log_says_so(
+def test_a_broken_catalogue_is_not_offered_and_is_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     whole = "guests=1/1 staff=1/1 critical=0/1 reviewed=0/1"

@@ -58,7 +58,7 @@ def test_every_translation_can_be_shown_with_facts_and_without() -> None:
     assert wrong == []
 
 
-def test_no_translation_says_what_kind_of_house_a_property_is() -> None:
+def test_no_translation_names_one_kind_of_property() -> None:
     wrong = [
         (language.code, text)
         for language in with_catalogues()
@@ -137,7 +137,7 @@ def test_one_and_many_are_forms_of_one_text() -> None:
     assert [text for text in ids if isinstance(text, str) and ONE.search(text)] == []
 
 
-def test_a_catalogue_is_read_in_a_moment(tmp_path: Path) -> None:
+def test_a_catalogue_is_read_quickly(tmp_path: Path) -> None:
     """Once in a process, for the first page in its language; the fastest of five runs counts."""
     folders = [str(each) for each in catalogues.prepare(words.FOLDER, tmp_path)]
     for language in with_catalogues():

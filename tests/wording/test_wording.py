@@ -288,7 +288,7 @@ def test_a_fact_is_always_text(odd: str) -> None:
     )
 
 
-def test_a_name_written_from_right_to_left_does_not_turn_the_sentence() -> None:
+def test_a_name_written_from_right_to_left_does_not_reverse_the_sentence() -> None:
     assert wording.say("Meet at {pickup}.", {"pickup": "فندق"}) == "Meet at \u2068فندق\u2069."
 
 

@@ -95,13 +95,13 @@ def told(body):
     return exchange(TRACK, body, params={"booking_id": "CRN000001"})
 
 
-def test_equal_answers_are_judged_as_the_first_and_said_to_be_many(made):
+def test_equal_answers_are_judged_as_the_first_and_counted(made):
     (found,) = made(*(poll(driver_lat=n / 10, driver_lng=1) for n in range(3)))
     assert found.startswith("The ride is now CALL_DRIVER. New: position.")
     assert found.endswith("The same again: 3 answers in a row.")
 
 
-def test_what_else_was_asked_is_judged_too(made):
+def test_other_requests_are_judged_too(made):
     refused = {"status": "FAILURE", "reason": "CANCELLATION_NOT_ALLOWED"}
     found = made(
         exchange("/v1/products", METERED, params={"pickup_lat": "1", "pickup_lng": "2"}),

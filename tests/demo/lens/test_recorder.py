@@ -28,7 +28,7 @@ def listed(lens, ties=None, **more):
     return lens.file.calls(ties, **wanted)
 
 
-def test_calls_are_kept_in_order_with_what_came_of_them(tmp_path):
+def test_calls_are_stored_in_order_with_their_outcomes(tmp_path):
     lens = recorder(tmp_path)
     body = {"category": "mini", "merchant_txn_id": "RD-1"}
     made = {"status": "SUCCESS", "booking_id": "CRN1"}
@@ -234,7 +234,7 @@ def test_a_file_that_cannot_be_written_costs_records_but_no_call(tmp_path, caplo
     assert caplog.text.count("the lens can't record") == 1
 
 
-def test_clearing_forgets_also_what_was_under_way(tmp_path):
+def test_clearing_also_drops_calls_in_flight(tmp_path):
     lens = recorder(tmp_path)
     lens.exchange(poll())
     assert len(listed(lens)) == 1

@@ -49,7 +49,7 @@ def test_words_beside_a_start_code_lose_what_looks_like_a_secret():
     }
 
 
-def test_phones_are_told_by_their_end():
+def test_only_the_end_of_a_phone_number_is_shown():
     body = {"driver_number": "9000012345", "text": "Call +91 90909 11727", "phone": 9000012345}
     clean = json.loads(scrubbing.body(json.dumps(body).encode()))
     assert clean == {"driver_number": "••••45", "text": "Call +91••••27", "phone": "••••45"}

@@ -60,7 +60,7 @@ def published(kind: Kind) -> set[tuple[str, str]]:
     return {(e.start, e.end) for e in GRAPHS[kind].edges if e.published and e.start != CREATE}
 
 
-def test_every_published_edge_is_in_the_document_and_the_other_way_round() -> None:
+def test_every_published_edge_is_in_the_document_and_vice_versa() -> None:
     """Except for abort: it ends any search (Endpoints, 2), but only one such step is published."""
     below = by_the_transitions()
     assert len(below) == 10
@@ -97,7 +97,7 @@ def test_no_box_lies_on_another_one(desk: Desk, kind: Kind, grid: Grid) -> None:
         assert made.width <= 390
 
 
-def test_the_way_of_a_ride_is_marked_with_the_times_of_its_steps(desk: Desk) -> None:
+def test_the_path_of_a_ride_is_marked_with_the_times_of_its_steps(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", "share")
     way = way_of(page_of(desk, order_id))
     assert [(t.start, t.end) for t in way.taken] == [

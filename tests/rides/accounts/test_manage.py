@@ -77,7 +77,7 @@ def test_an_affiliate_is_stored_and_taken_away_again_and_only_a_change_is_record
 
 
 @pytest.mark.parametrize("state", [OrderState.SCHEDULED, OrderState.WAITING, OrderState.UNKNOWN])
-def test_an_account_with_an_order_that_is_not_settled_is_kept(
+def test_an_account_with_an_order_that_is_not_settled_is_not_deleted(
     world: World, state: OrderState
 ) -> None:
     order_id = world.place()
@@ -92,7 +92,7 @@ def test_an_account_with_an_order_that_is_not_settled_is_kept(
     assert recorded(world) == []
 
 
-def test_an_account_with_a_ride_that_is_followed_is_kept_until_it_is_not(world: World) -> None:
+def test_an_account_with_a_followed_ride_is_not_deleted_until_the_ride_ends(world: World) -> None:
     with world.worker() as worker:
         order_id = world.book(worker)
     assert world.state(order_id) == "BOOKED"

@@ -387,7 +387,7 @@ def test_a_token_that_was_refused_is_forgotten_and_the_others_are_not() -> None:
     assert (cache.bearer(1), cache.bearer(2)) == ("1-4", "2-2")
 
 
-def test_tokens_of_very_many_accounts_are_not_all_kept() -> None:
+def test_tokens_of_very_many_accounts_are_not_all_cached() -> None:
     source = Counted()
     cache = TokenCache(source, lambda: 100.0)  # type: ignore[arg-type]
     for account_id in range(MOST_CACHED):
@@ -398,7 +398,9 @@ def test_tokens_of_very_many_accounts_are_not_all_kept() -> None:
     assert cache.bearer(0) == f"0-{MOST_CACHED + 2}"
 
 
-def test_new_tokens_that_the_database_does_not_take_are_kept_until_it_does(world: World) -> None:
+def test_new_tokens_that_the_database_does_not_take_are_held_in_memory_until_it_does(
+    world: World,
+) -> None:
     server = RotatingServer()
     tokens = AccountTokens(world.db, world.vault, server(), world.clock)
     full = Full(world.db, fails=1)

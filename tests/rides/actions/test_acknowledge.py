@@ -76,7 +76,7 @@ def test_an_item_that_was_seen_is_cleared_and_no_other_and_the_log_has_who_saw_i
     assert len(world.page(order_id).events) == events
 
 
-def test_that_nothing_was_booked_is_in_the_timeline_once_somebody_has_seen_it(
+def test_that_nothing_was_booked_is_in_the_timeline_once_staff_have_acknowledged_it(
     world: World,
 ) -> None:
     order_id = world.place()
@@ -86,7 +86,7 @@ def test_that_nothing_was_booked_is_in_the_timeline_once_somebody_has_seen_it(
 
 
 @pytest.mark.parametrize("name", ["", "Mr Wren said that it is free", "x" * 41, "\n" * 90_000])
-def test_words_of_somebodys_own_do_not_get_into_the_audit_log(world: World, name: str) -> None:
+def test_an_unknown_attention_name_does_not_get_into_the_audit_log(world: World, name: str) -> None:
     order_id = world.place()
     assert not acknowledge(world.db, world.clock, order_id, world.staff_id, name)
     assert recorded(world) == []
@@ -136,7 +136,7 @@ def test_a_ride_that_staff_stop_following_is_left_alone_and_the_others_are_follo
     assert items(world, other) == dict.fromkeys(names)
 
 
-def test_nobody_stops_or_clears_what_is_of_another_property(world: World) -> None:
+def test_no_one_stops_or_clears_what_is_of_another_property(world: World) -> None:
     stranger = foreigner(world)
     with world.worker() as worker:
         order_id, _ = two_rides(world, worker)

@@ -129,7 +129,7 @@ def test_a_stop_or_change_is_repeated_only_where_the_call_before_is_unclear(
         (UNCLEAR, {"calls": 3}, ("unconfirmed", 3, NOW, None)),
     ],
 )
-def test_feedback_is_kept_for_a_day_or_three_calls(
+def test_feedback_is_retried_for_a_day_or_three_calls(
     result: ActionResult, facts: dict[str, Any], after: tuple[Any, ...]
 ) -> None:
     assert settled(result, "feedback", **facts) == after
@@ -251,7 +251,7 @@ def test_feedback_that_was_sent_before_waits_for_the_budget_of_retries(
 
 
 @pytest.mark.database
-def test_a_call_without_effect_that_is_known_already_is_not_told_again(
+def test_a_call_without_effect_that_is_known_already_is_not_recorded_again(
     world: World, order: int
 ) -> None:
     payload = {"reason": "x", "armed": True}
@@ -351,7 +351,7 @@ def test_an_action_whose_key_is_missing_here_is_left_to_others_for_five_seconds(
     ("said", "text"),
     [({"text": "t", "message": "m"}, "t"), ({"message": "m"}, "m"), ({}, None)],
 )
-def test_what_the_service_says_when_it_is_done_is_kept(
+def test_the_text_of_the_service_about_a_done_action_is_stored(
     world: World, order: int, said: dict[str, str], text: str | None
 ) -> None:
     world.service.answers["cancel"] = [{"status": "SUCCESS", "code": "C", "header": "H", **said}]

@@ -302,7 +302,9 @@ def test_feedback_without_a_clear_answer_is_sent_three_times_at_most(world: Worl
     )
 
 
-def test_feedback_that_could_not_leave_is_kept_for_a_day_and_sent_once_it_can(world: World) -> None:
+def test_feedback_that_could_not_be_sent_is_stored_for_a_day_and_sent_once_it_can(
+    world: World,
+) -> None:
     with world.worker() as worker:
         order_id = ride_in(world, worker, "COMPLETED")
         world.service.answers["feedback"] = [httpx.ConnectError("refused")] * 5
@@ -342,7 +344,9 @@ def test_an_armed_cancel_is_sent_when_the_booking_id_comes(world: World) -> None
     assert world.service.count("cancel") == 1
 
 
-def test_a_cancel_is_armed_for_a_ride_of_the_house_that_has_no_number_yet(world: World) -> None:
+def test_a_cancel_is_armed_for_a_ride_of_the_property_that_has_no_booking_id_yet(
+    world: World,
+) -> None:
     with world.worker() as worker:
         order_id, booked = matching(world, worker), world.book(worker)
     for asked, who, code in (

@@ -100,7 +100,7 @@ def test_one_that_gets_no_answer_leaves_the_others_as_they_are(world: World) -> 
     assert outcomes == {"unconfirmed", "done"}
 
 
-def test_all_are_asked_at_the_same_time(world: World) -> None:
+def test_all_cancels_are_sent_at_the_same_time(world: World) -> None:
     for number in (1, 2, 3):
         says(world, number, "CALL_DRIVER")
     with world.worker() as worker:

@@ -71,7 +71,7 @@ def lost_row(world: World, reference: str = REFERENCE) -> LostOrder:
         return s.get_one(LostOrder, reference)
 
 
-def test_a_held_ride_is_set_free_once_by_staff_of_its_house(world: World) -> None:
+def test_a_held_ride_is_released_once_by_staff_of_its_property(world: World) -> None:
     order_id, other = held(world), planned(world)
     for nobody in (world.staff_id + 99, 0):
         assert not after_restore.release(world.db, world.clock, order_id, nobody)
@@ -92,7 +92,7 @@ def test_a_held_ride_is_set_free_once_by_staff_of_its_house(world: World) -> Non
     ]
 
 
-def test_a_ride_that_was_ordered_before_the_restore_is_said_to_be_so_once(world: World) -> None:
+def test_a_ride_that_was_ordered_before_the_restore_is_marked_as_ordered_once(world: World) -> None:
     order_id, other = held(world), planned(world)
     for wrong, staff in ((order_id, world.staff_id + 99), (other, world.staff_id)):
         assert not after_restore.ordered_already(world.db, world.clock, wrong, staff)
@@ -157,7 +157,7 @@ def test_a_lost_order_that_is_gone_from_the_list_is_not_taken_up(world: World, w
     assert (refused.value.why, world.orders()) == ("gone", [])
 
 
-def test_a_lost_order_of_a_house_without_an_account_is_not_taken_up(world: World) -> None:
+def test_a_lost_order_of_a_property_without_an_account_is_not_taken_up(world: World) -> None:
     lose(world)
     with world.db.write() as s:
         s.get_one(Account, world.account_id).state = "removed"
@@ -266,14 +266,14 @@ def test_where_the_service_is_silent_a_lost_order_begins_at_the_usual_pickup(
     assert (offer.pickup_name, offer.drop_lat) == ("Main gate" if told else None, None)
 
 
-def test_a_guest_whom_nobody_knows_has_no_name_and_is_made_now(world: World) -> None:
+def test_an_unknown_guest_has_no_name_and_is_created_now(world: World) -> None:
     lose(world)
     world.clock.go(90)
     guest = taken_up(world).guest
     assert (guest.name, guest.staff_id, guest.created_at) == ("", world.staff_id, world.clock())
 
 
-def test_a_lost_order_of_no_house_is_dealt_with_once(world: World) -> None:
+def test_a_lost_order_of_no_property_is_dealt_with_once(world: World) -> None:
     lose(world, property_id=None)
     lose(world, mtx="RD-LOST-2")
     deal = after_restore.dealt_with

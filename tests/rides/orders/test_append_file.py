@@ -91,7 +91,7 @@ def test_threads_share_a_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     file.close()
 
 
-def test_a_sync_that_fails_is_told_and_tried_again_before_it_is_ready(
+def test_a_sync_that_fails_is_raised_and_tried_again_before_the_file_is_ready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = AppendFile(tmp_path / "sent.log")

@@ -52,7 +52,7 @@ def test_a_change_is_of_the_ride_that_it_names(world: World) -> None:
 
 
 @pytest.mark.parametrize("who", ["nobody's", "another house's"])
-def test_a_ride_that_is_not_of_this_house_is_not_changed(world: World, who: str) -> None:
+def test_a_ride_that_is_not_of_this_property_is_not_changed(world: World, who: str) -> None:
     order_id = planned(world)
     made = wanted(world, order_id, note="two bags")
     if who == "nobody's":
@@ -105,7 +105,7 @@ def test_another_place_is_another_trip_and_a_new_price_of_the_same_is_none(world
     assert body["drop"] is None
 
 
-def test_a_second_car_on_purpose_is_so_by_the_first_who_said_it(world: World) -> None:
+def test_a_second_car_on_purpose_stays_with_the_first_who_confirmed_it(world: World) -> None:
     order_id = planned(world, override_guard=True)
     assert world.page(order_id).order.guard_override_by == world.staff_id
     assert changed(world, order_id, override_guard=True, note="two bags") == ["note"]

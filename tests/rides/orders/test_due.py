@@ -762,7 +762,7 @@ def test_a_lease_that_a_clock_left_far_ahead_does_not_hold_a_ride_back(world: Wo
     assert world.state(order_id) == "BOOKED"
 
 
-def test_planned_rides_keep_the_protocols_moves(world: World) -> None:
+def test_planned_rides_make_only_transitions_of_the_protocol(world: World) -> None:
     order_id = planned(world)
     with world.db.write() as s, pytest.raises(BadTransition):
         transitions.change_state(
@@ -785,7 +785,7 @@ def test_a_shared_ride_is_planned_for_its_seats_and_priced_for_them(world: World
     assert (world.state(order_id), sent["seats"], sent["retry"]) == ("BOOKED", 1, True)
 
 
-def test_offers_that_a_planned_ride_was_priced_by_are_kept_until_it_is_ordered(
+def test_offers_that_a_planned_ride_was_priced_by_are_stored_until_it_is_ordered(
     world: World,
 ) -> None:
     order_id = planned(world, pickup_at=world.clock() + timedelta(days=29))
@@ -806,7 +806,7 @@ def test_due_rides_are_tried_longest_due_first(world: World) -> None:
         assert list(worker.promoter.due(2)) == [ids[1], ids[2]]
 
 
-def test_a_worker_that_is_asked_to_stop_while_prices_come_makes_nothing_ready(
+def test_a_worker_that_has_to_stop_while_prices_come_makes_nothing_ready(
     world: World,
 ) -> None:
     order_id = planned(world)
@@ -826,7 +826,9 @@ def test_a_worker_that_is_asked_to_stop_while_prices_come_makes_nothing_ready(
 
 
 @pytest.mark.parametrize(("late_s", "said"), [(60.0, []), (61.0, ["1"])])
-def test_more_than_a_minute_late_is_said(world: World, late_s: float, said: list[str]) -> None:
+def test_more_than_a_minute_late_is_in_the_timeline(
+    world: World, late_s: float, said: list[str]
+) -> None:
     order_id = planned(world)
     until_due(world, late_s)
     answers(world, offered())
@@ -862,7 +864,7 @@ def test_a_ride_that_another_worker_tries_is_due_when_its_lease_ends(world: Worl
     ("wait_s", "opened", "code"),
     [(5.0, False, None), (5.001, False, "RATE_LIMITED"), (5.001, True, "NO_CONNECTION")],
 )
-def test_a_price_is_asked_while_the_sender_has_time_to_wait(
+def test_a_price_is_requested_while_the_sender_has_time_to_wait(
     world: World,
     wait_s: float,
     opened: bool,

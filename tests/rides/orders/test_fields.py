@@ -203,7 +203,7 @@ def test_the_note_for_the_desk_alone_has_more_than_one_line() -> None:
     assert several == ["note"]
 
 
-def test_the_service_is_told_what_was_typed_and_nothing_of_an_empty_control() -> None:
+def test_the_service_is_sent_what_was_typed_and_nothing_of_an_empty_control() -> None:
     typed = body_values(request_of(coupon="RIDE50", payment="cash", seats=2))
     assert typed == {"coupon_code": "RIDE50", "payment_instrument_type": "cash", "seats": 2}
     empty = body_values(request_of(coupon="", payment=""))

@@ -286,7 +286,7 @@ def later_car_due(world: World, worker: Worker, order_id: int) -> tuple[str, boo
     return world.state(order_id), world.page(order_id).order.guard_key is not None
 
 
-def test_a_later_car_of_a_planned_group_is_asked_anew_when_the_first_one_is_over(
+def test_a_later_car_of_a_planned_group_is_tried_again_when_the_first_one_is_over(
     world: World,
 ) -> None:
     with world.worker() as worker:
@@ -324,7 +324,7 @@ def test_a_car_that_was_booked_again_belongs_to_its_group(world: World, again: i
         assert later_car_due(world, worker, ids[1]) == ("BOOKED", False)
 
 
-def test_a_second_car_on_purpose_frees_the_car_of_a_planned_group_for_which_it_is_said(
+def test_a_second_car_on_purpose_frees_the_one_car_of_a_planned_group_that_it_names(
     world: World,
 ) -> None:
     at, heron = world.clock() + HOURS, {"guest_name": "Guest Heron", "guest_room": "412"}

@@ -56,9 +56,7 @@ def test_a_room_before_the_name_is_a_room(line: str, name: str, room: str, phone
         ("3 Guest 4", "3 Guest 4", ""),
     ],
 )
-def test_a_line_that_can_be_read_in_two_ways_keeps_its_order(
-    line: str, name: str, room: str
-) -> None:
+def test_an_ambiguous_line_keeps_its_order(line: str, name: str, room: str) -> None:
     assert guest_lines(line) == [GuestLine(1, name, room)]
 
 
@@ -122,7 +120,7 @@ def test_lines_keep_the_numbers_that_a_person_counts() -> None:
     assert [(each.number, each.name) for each in lines] == [(1, "Guest Heron"), (4, "Guest Wren")]
 
 
-def test_a_line_of_which_nothing_is_seen_names_nobody() -> None:
+def test_a_line_of_invisible_characters_names_no_guest() -> None:
     lines = guest_lines('Guest Heron\n\u00a0\n\u200b\u202e,\n"";""\nGuest Wren')
     assert [(each.number, each.name) for each in lines] == [(1, "Guest Heron"), (5, "Guest Wren")]
 

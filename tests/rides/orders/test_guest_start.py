@@ -152,7 +152,9 @@ TROUBLE: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("case", TROUBLE)
-def test_outside_the_limits_nothing_is_ordered_and_staff_are_told(world: World, case: str) -> None:
+def test_outside_the_limits_nothing_is_ordered_and_staff_are_notified(
+    world: World, case: str
+) -> None:
     answer, code = TROUBLE[case]
     order_id = waiting(world)
     answers(world, *[answer] * 2)
@@ -254,7 +256,7 @@ def test_taking_it_back_is_undone_within_seconds_and_the_guest_can_start_it(worl
     check(world)
 
 
-def test_it_is_not_undone_once_somebody_started_it_or_when_its_time_is_over(world: World) -> None:
+def test_it_is_not_undone_once_it_is_started_or_when_its_time_is_over(world: World) -> None:
     started, late, over = (waiting(world, guest_name=f"Guest {name}") for name in "ABC")
     answers(world, offered(280))
     assert start(world.runtime, started, by_guest(1))
@@ -439,7 +441,7 @@ def test_the_shortest_and_the_longest_time_are_taken(world: World, ahead: timede
     assert order.guest_until == order.due_at == world.clock() + ahead
 
 
-def test_a_form_with_other_contents_or_of_another_house_is_another_form(world: World) -> None:
+def test_a_form_with_other_contents_or_of_another_property_is_another_form(world: World) -> None:
     wanted, wish = world.request(), limits(world)
     wait_for_guest(world.db, world.clock, wanted, wish)
     later = Limits(wish.until + timedelta(seconds=1), wish.ceiling)
@@ -466,7 +468,7 @@ def test_a_time_that_is_over_when_the_price_comes_starts_nothing(world: World) -
     assert items(world, order_id) == {}, "nobody can do anything about it"
 
 
-def test_a_price_that_was_too_high_is_kept_for_the_pages_until_another_reason(
+def test_a_price_that_was_too_high_is_stored_for_the_pages_until_another_reason(
     world: World,
 ) -> None:
     order_id = waiting(world)
@@ -482,7 +484,7 @@ def test_a_price_that_was_too_high_is_kept_for_the_pages_until_another_reason(
         start(world.runtime, order_id + 9, by_guest(1))
 
 
-def test_while_the_service_is_silent_no_price_is_asked(
+def test_while_the_service_is_silent_no_price_is_requested(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order_id = waiting(world)

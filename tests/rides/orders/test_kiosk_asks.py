@@ -62,7 +62,7 @@ def asks(world: World) -> Asks:
     return Asks(world)
 
 
-def test_what_is_asked_is_stored_without_a_name_in_the_clear(asks: Asks) -> None:
+def test_an_ask_is_stored_without_a_name_in_the_clear(asks: Asks) -> None:
     ask_id = asks.ask()
     row = asks.row(ask_id)
     assert (row.kiosk_id, row.visit_id, row.state) == (asks.kiosk, "v", "waiting")
@@ -191,7 +191,7 @@ def test_an_approval_orders_one_car_within_three_minutes_of_the_answer(asks: Ask
     assert asks.row(ask_id).offer_id == asks.offer, "it is used"
 
 
-def test_another_price_ends_what_the_house_would_pay_and_nothing_else(asks: Asks) -> None:
+def test_another_price_ends_an_approval_only_if_the_property_pays(asks: Asks) -> None:
     fresh = asks.offer + 1
     for house_pays, same, kept in (
         (True, True, True),
@@ -261,7 +261,7 @@ def test_what_waits_too_long_ends_and_nothing_earlier(asks: Asks) -> None:
     assert row.answered_at == START + LASTS
 
 
-def test_an_approval_that_nobody_used_keeps_no_name_longer_than_it_may_be_used(asks: Asks) -> None:
+def test_an_unused_approval_stores_no_name_longer_than_it_may_be_used(asks: Asks) -> None:
     unused, used = asks.ask(), asks.ask(visit="w", token="u")
     assert asks.answer(unused, MOMENT)
     assert asks.answer(used, MOMENT)
@@ -307,7 +307,7 @@ def test_the_desks_no_stays_a_no_when_its_guest_goes_away(asks: Asks) -> None:
     assert [(row.state, row.reason) for row in rows] == [("declined", "full"), ("expired", None)]
 
 
-def test_what_can_not_be_decrypted_is_nobodys_wish(asks: Asks) -> None:
+def test_what_can_not_be_decrypted_yields_no_booking_request(asks: Asks) -> None:
     ask_id = asks.ask()
     vault = asks.world.vault
     for text, wish in (
@@ -323,7 +323,7 @@ def test_what_can_not_be_decrypted_is_nobodys_wish(asks: Asks) -> None:
         assert found.request == wish
 
 
-def test_what_a_removed_kiosk_has_asked_is_ended_too(asks: Asks) -> None:
+def test_an_ask_of_a_removed_kiosk_is_ended_too(asks: Asks) -> None:
     """The guest's name is kept no longer than for other kiosks, even if no kiosk is left."""
     ask_id = asks.ask()
     with asks.world.db.write() as s:

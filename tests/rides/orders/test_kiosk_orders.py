@@ -49,7 +49,7 @@ def test_an_order_names_the_kiosk_and_no_member_of_staff(world: World) -> None:
     assert world.service.count("create") == 1
 
 
-def test_two_presses_of_one_visit_are_one_order_and_nobody_elses(world: World) -> None:
+def test_two_presses_of_one_form_are_one_order_and_no_other_actor_can_use_it(world: World) -> None:
     lobby = kiosk(world)
     pressed = world.request(actor=lobby, form_token="the-visit")
     first, again = (place(world.db, world.clock, pressed) for _ in range(2))
@@ -73,7 +73,7 @@ def test_an_offer_is_for_the_kiosk_that_showed_it_and_its_property(world: World)
         world.place(actor=kiosk(world, other), property_id=other, offer_id=made.id)
 
 
-def test_a_guest_cancels_on_any_kiosk_of_the_house_what_was_ordered_on_one(world: World) -> None:
+def test_a_guest_cancels_on_any_kiosk_of_the_property_what_was_ordered_on_one(world: World) -> None:
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
     lobby, garden = kiosk(world), kiosk(world)
     with world.worker() as worker:
@@ -86,7 +86,7 @@ def test_a_guest_cancels_on_any_kiosk_of_the_house_what_was_ordered_on_one(world
     assert recorded(world, "ride.cancel") == [(f"kiosk:{garden.id}", "done")]
 
 
-def test_a_kiosk_acts_on_no_ride_of_the_desk_and_on_none_of_another_house(world: World) -> None:
+def test_a_kiosk_acts_on_no_ride_of_the_desk_and_on_none_of_another_property(world: World) -> None:
     nothing = ActionResult("not_now", "NOT_FOUND")
     with world.db.write() as s:
         other = add_property(s, "Other Hotel", "UTC", world.clock()).id

@@ -159,7 +159,7 @@ RULES = ("driver", "code", "approval", "of a newer version")
     share=st.booleans(),
     seats=st.sampled_from([None, 1, 2, 3]),
 )
-def test_the_house_pays_by_a_code_or_an_approval_alone(
+def test_the_property_pays_by_a_code_or_an_approval_alone(
     world: World,
     rule: str,
     attended: bool,
@@ -326,7 +326,7 @@ def test_thirty_orders_in_an_hour_and_no_more(world: World) -> None:
     pressed(world, press(world, kiosk))
 
 
-def test_two_rides_that_nobody_took_make_a_kiosk_ask_for_a_code(world: World) -> None:
+def test_two_rides_that_no_one_took_make_a_kiosk_ask_for_a_code(world: World) -> None:
     kiosk = add_kiosk(world)
     made = [pressed(world, press(world, kiosk)).order_id for _ in range(2)]
     for order_id in made:
@@ -368,7 +368,7 @@ def test_rides_that_found_no_driver_or_began_are_no_jokes(world: World) -> None:
     pressed(world, press(world, kiosk))
 
 
-def test_an_offer_of_somebody_else_is_not_ordered(world: World) -> None:
+def test_an_offer_of_another_kiosk_or_of_the_desk_is_not_ordered(world: World) -> None:
     kiosk, other = add_kiosk(world), add_kiosk(world)
     for offer in (world.offer(), kiosk_offer(world, other)):
         assert refused(world, press(world, kiosk, offer_id=offer)) == KioskRefusal.NOT_HERE
@@ -447,7 +447,7 @@ def test_the_desk_sees_what_waits_and_answers_once(world: World) -> None:
     assert refused(world, later) == KioskRefusal.NOT_APPROVED  # one approval, one order
 
 
-def test_an_approval_is_for_the_car_that_was_asked_for(world: World) -> None:
+def test_an_approval_is_for_the_requested_car(world: World) -> None:
     kiosk = add_kiosk(world, rule="approval")
     pushed = press(world, kiosk)
     ask_id = asked(world, pushed)
@@ -460,7 +460,7 @@ def test_an_approval_is_for_the_car_that_was_asked_for(world: World) -> None:
     assert refused(world, replace(pushed, ask_id=ask_id)) == KioskRefusal.NOT_APPROVED
 
 
-def test_nobody_answers_and_the_guest_goes(world: World) -> None:
+def test_asks_that_are_answered_too_late_or_whose_guest_left_expire(world: World) -> None:
     kiosk = add_kiosk(world, rule="approval")
     late, left = press(world, kiosk), press(world, kiosk)
     late_id, left_id = asked(world, late), asked(world, left)
@@ -475,7 +475,7 @@ def test_nobody_answers_and_the_guest_goes(world: World) -> None:
         assert {row.wish_enc for row in s.query(KioskAsk)} == {None}
 
 
-def test_a_ticket_that_was_never_shown_is_told_to_the_desk_once(world: World) -> None:
+def test_a_ticket_that_was_never_shown_is_reported_to_the_desk_once(world: World) -> None:
     kiosk = add_kiosk(world)
     order_id = pressed(world, press(world, kiosk, name="Ana")).order_id
     move(world, order_id, wire.CALL_DRIVER)
@@ -512,7 +512,7 @@ def test_one_field_takes_a_name_or_a_room(
     assert (found and found.name, found and found.room) == (name, room)
 
 
-def test_a_wish_is_forgotten_when_its_key_is_lost(world: World) -> None:
+def test_a_booking_request_is_deleted_when_its_key_is_lost(world: World) -> None:
     ask_id = asked(world, press(world, add_kiosk(world, rule="approval")))
     with world.db.write() as s:
         s.get_one(KioskAsk, ask_id).wish_enc = "k9.aa.bb"

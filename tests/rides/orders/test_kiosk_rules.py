@@ -87,7 +87,7 @@ def test_the_rule_of_a_kiosk_unless_staff_stand_there_or_rides_were_jokes(
         ("share", "share", {}, (True, False)),
     ],
 )
-def test_cars_that_a_kiosk_offers_when_the_house_pays_and_when_not(
+def test_cars_that_a_kiosk_offers_when_the_property_pays_and_when_not(
     kind: str, category: str, product: dict[str, Any], offered: tuple[bool, bool]
 ) -> None:
     row = Offer(kind=kind, category=category, product=product)
@@ -164,7 +164,7 @@ def items(desk: Desk) -> list[tuple[int, str, str | None]]:
         return [(row.order_id, row.name, row.detail) for row in rows]
 
 
-def test_a_refusal_is_audited_and_one_at_a_limit_is_told_at_the_newest_ride(desk: Desk) -> None:
+def test_a_refusal_is_audited_and_one_at_a_limit_is_reported_at_the_newest_ride(desk: Desk) -> None:
     def refuse(why: KioskRefusal) -> None:
         with desk.services.db.write() as s:
             kiosk_rules.note_refused(s, s.get_one(Kiosk, 1), why, NOON)
@@ -255,7 +255,7 @@ def screens(desk: Desk) -> dict[str, str | None]:
         return {row.id: row.screen for row in s.query(KioskVisit)}
 
 
-def test_a_ticket_that_was_not_shown_within_45_seconds_is_told_to_the_desk(desk: Desk) -> None:
+def test_a_ticket_that_was_not_shown_within_45_seconds_is_reported_to_the_desk(desk: Desk) -> None:
     late, fresh = order(desk, ago=45 * MINUTE / 60 + MOMENT), order(desk, ago=45 * MINUTE / 60)
     refused = order(desk, "REJECTED")
     for made in (late, fresh, refused):

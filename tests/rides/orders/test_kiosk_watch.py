@@ -48,7 +48,7 @@ def test_a_lost_ticket_and_a_lost_visit_are_counted_once(world: World) -> None:
     assert watch(world.db, world.clock()) == 0
 
 
-def test_at_a_kiosk_that_was_removed_nobody_waits_for_a_ticket(world: World) -> None:
+def test_no_ticket_is_expected_at_a_kiosk_that_was_removed(world: World) -> None:
     removed, other = add_kiosk(world), add_kiosk(world)
     theirs, ours = (pressed(world, press(world, each)).order_id for each in (removed, other))
     with world.db.write() as s:

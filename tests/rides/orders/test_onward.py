@@ -28,7 +28,7 @@ def guests(world: World) -> list[tuple[str, str | None]]:
     return [(page.guest.name, page.guest.phone) for page in pages(world)]
 
 
-def test_another_guest_rides_from_here_on_and_nobody_else_before(
+def test_another_guest_rides_from_here_on_and_the_earlier_rides_keep_theirs(
     world: World, three: list[int]
 ) -> None:
     before = guests(world)[0]
@@ -73,7 +73,7 @@ def test_a_later_ride_is_priced_with_the_account_that_it_will_have(
     assert [page.offer.account_id for page in found[1:]] == [account_id] * 2
 
 
-def test_where_a_later_car_is_not_offered_its_day_and_name_are_told(
+def test_a_later_car_that_is_not_offered_is_reported_with_its_day_and_name(
     world: World, three: list[int]
 ) -> None:
     own_car(world, 3, "prime")
@@ -86,22 +86,20 @@ def test_where_a_later_car_is_not_offered_its_day_and_name_are_told(
     )
 
 
-def test_no_price_is_asked_for_where_neither_trip_nor_car_changes(
+def test_no_price_is_requested_if_neither_trip_nor_car_changes(
     world: World, three: list[int]
 ) -> None:
     assert onward(world, 1, note="two bags") == 3
     assert world.service.calls == []
 
 
-def test_one_question_is_asked_for_rides_of_one_trip_and_car(
-    world: World, three: list[int]
-) -> None:
+def test_one_request_is_made_for_rides_of_one_trip_and_car(world: World, three: list[int]) -> None:
     world.service.products = lambda query: offered(120, "F2", query["category"])
     assert onward(world, 1, offer_id=to_station(world)) == 3
     assert world.service.count("products") == 1
 
 
-def test_rides_that_changed_while_prices_were_asked_are_shown_again(
+def test_rides_that_changed_while_prices_were_requested_are_shown_again(
     world: World, three: list[int]
 ) -> None:
     """A colleague gives a later ride another car meanwhile: its price was never asked for."""
@@ -126,7 +124,7 @@ def test_a_ride_that_was_changed_meanwhile_is_not_changed_again(
     assert {order.note for order in world.orders()} == {"theirs"}
 
 
-def test_other_rides_of_the_house_stay_as_they_are(world: World, three: list[int]) -> None:
+def test_other_rides_of_the_property_stay_as_they_are(world: World, three: list[int]) -> None:
     others = list(place(world.db, world.clock, series(world, 2)).order_ids)
     alone = planned(world)
     assert onward(world, 1, note="two bags") == 3
@@ -147,7 +145,7 @@ def test_a_ride_of_no_series_changes_alone_and_is_withdrawn_otherwise(world: Wor
     assert withdraw_onward(world.db, world.clock, first + 9, world.staff_id, {first}) == 0
 
 
-def test_a_second_car_on_purpose_is_said_for_the_shown_ride_and_for_no_later_one(
+def test_a_second_car_on_purpose_is_recorded_for_the_shown_ride_and_for_no_later_one(
     world: World, three: list[int]
 ) -> None:
     assert onward(world, 1, override_guard=True, note="two bags") == 3
@@ -172,7 +170,7 @@ def test_a_new_time_is_that_of_each_day_and_the_rest_of_the_ride_stays(
     ] == [timedelta(0), HOUR, HOUR]
 
 
-def test_a_form_of_another_house_changes_no_series(world: World, three: list[int]) -> None:
+def test_a_form_of_another_property_changes_no_series(world: World, three: list[int]) -> None:
     made = wanted(world, three[0], note="two bags")
     elsewhere = replace(made.request, property_id=world.property_id + 9)
     with pytest.raises(TooLate):

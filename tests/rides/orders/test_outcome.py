@@ -106,7 +106,7 @@ def test_success_under_an_http_status_that_is_no_success_is_unknown(http: int) -
 
 
 @pytest.mark.parametrize("http", [400, 403, 404, 405, 413, 415, 422])
-def test_a_plain_refusal_without_a_body_of_the_services_is_rejected(http: int) -> None:
+def test_a_refusal_without_a_body_of_the_service_is_rejected(http: int) -> None:
     outcome = classify(answer(http, readable=False), MTX)
     assert (outcome.state, outcome.code) == ("REJECTED", f"HTTP_{http}")
 
@@ -275,7 +275,7 @@ def test_a_refusal_by_the_http_status_alone_names_no_ride() -> None:
     assert classify(answered, MTX).state == "UNKNOWN"
 
 
-def test_what_came_is_kept_with_what_it_proves() -> None:
+def test_the_answer_is_stored_with_what_it_proves() -> None:
     answered = CreateAnswer(http_status=404, evidence="<h1>No</h1>")
     outcome = classify(answered, MTX)
     assert (outcome.http_status, outcome.evidence) == (404, "<h1>No</h1>")

@@ -279,7 +279,7 @@ def test_an_order_can_be_taken_back_only_before_it_is_sent(world: World) -> None
 
 
 @pytest.mark.parametrize("planned", [False, True])
-def test_what_a_colleague_has_booked_again_already_is_said_before_it_is_done_twice(
+def test_what_a_colleague_has_booked_again_already_is_reported_before_it_is_done_twice(
     world: World, planned: bool
 ) -> None:
     """A guest's second car in a group has no guard, and neither has a planned ride."""
@@ -344,7 +344,7 @@ def test_a_service_that_can_not_be_reached_leaves_the_order_not_sent(world: Worl
     assert (world.state(order_id), world.page(order_id).order.code) == ("NOT_SENT", "NO_CONNECTION")
 
 
-def test_a_refusal_is_kept_with_its_words(world: World) -> None:
+def test_a_refusal_is_stored_with_its_text(world: World) -> None:
     refusal = {"status": "FAILURE", "code": "BANNED USER", "message": "account blocked"}
     world.service.create.append(lambda _: httpx.Response(200, json=refusal))
     with world.worker() as worker:

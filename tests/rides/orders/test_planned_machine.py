@@ -109,7 +109,9 @@ def test_no_planned_ride_is_lost_doubled_or_forgotten_whatever_people_and_worker
     )
 
 
-def test_the_machine_of_plans_starts_from_a_world_that_can_offer(world: World) -> None:
+def test_the_state_machine_of_planned_rides_starts_from_services_that_can_offer(
+    world: World,
+) -> None:
     world.service.answers["products"] = [offered()]
     order_id = world.place(pickup_at=world.clock() + timedelta(minutes=15))
     with world.worker() as worker:

@@ -49,7 +49,7 @@ def pages(world: World) -> list[OrderPage]:
     return [world.page(order.id) for order in world.orders()]
 
 
-def test_a_way_back_is_a_planned_order_with_the_ends_swapped(world: World) -> None:
+def test_a_return_trip_is_a_planned_order_with_the_ends_swapped(world: World) -> None:
     back_at = world.clock() + HOURS
     placed = world.placed(back_at=back_at, note="two bags", coupon="STAY10", payment="cash")
     out, back = pages(world)
@@ -65,7 +65,7 @@ def test_a_way_back_is_a_planned_order_with_the_ends_swapped(world: World) -> No
     assert back.order.payment == "cash"
 
 
-def test_each_car_of_a_group_has_its_own_way_back(world: World) -> None:
+def test_each_car_of_a_group_has_its_own_return_trip(world: World) -> None:
     guests = (ListedGuest("Guest Heron", "412"), ListedGuest("Guest Wren", "413"))
     world.placed(cars=2, guests=guests, back_at=world.clock() + HOURS)
     found = pages(world)
@@ -77,7 +77,7 @@ def test_each_car_of_a_group_has_its_own_way_back(world: World) -> None:
 @pytest.mark.parametrize(
     ("cars", "record"), [(1, [True, False]), (2, [True, "group", False, "group"])]
 )
-def test_a_second_car_on_purpose_is_said_for_the_way_there_alone(
+def test_a_second_car_on_purpose_is_recorded_for_the_outward_trip_alone(
     world: World, cars: int, record: list[object]
 ) -> None:
     world.place(guest_name="Guest Heron")
@@ -98,7 +98,7 @@ def test_a_form_that_is_sent_again_finds_its_own_orders_among_all(world: World) 
     assert not set(first.order_ids) & set(others)
 
 
-def test_a_way_back_is_ordered_when_it_is_due(world: World) -> None:
+def test_a_return_trip_is_ordered_when_it_is_due(world: World) -> None:
     world.placed(back_at=world.clock() + HOURS)
     with world.worker() as worker:
         worker.step()
@@ -110,7 +110,7 @@ def test_a_way_back_is_ordered_when_it_is_due(world: World) -> None:
     assert world.service.count("create") == 2
 
 
-def test_a_way_back_goes_to_no_flight(world: World) -> None:
+def test_a_return_trip_goes_to_no_flight(world: World) -> None:
     leaves = {"flight": "LH 760", "departs_at": world.clock() + HOURS / 2}
     world.placed(back_at=world.clock() + HOURS, **leaves)
     out, back = (page.order for page in pages(world))
@@ -118,7 +118,7 @@ def test_a_way_back_goes_to_no_flight(world: World) -> None:
     assert (back.flight, back.departs_at) == (None, None)
 
 
-def test_a_way_back_of_a_fixed_price_waits_for_a_price(world: World) -> None:
+def test_a_return_trip_of_a_fixed_price_waits_for_a_price(world: World) -> None:
     """Every planned ride with a fixed price waits for a price. Its category still needs a drop."""
     world.placed(offer_id=world.offer(fare_id="F1"), back_at=world.clock() + HOURS)
     with world.db.read() as s:
@@ -159,13 +159,13 @@ def test_many_series_leave_room_on_the_board_for_what_failed_just_now(world: Wor
 
 
 @pytest.mark.parametrize("minutes", [-5, 0, 14, 60 * 24 * 31])
-def test_a_way_back_at_a_wrong_time_orders_nothing(world: World, minutes: int) -> None:
+def test_a_return_trip_at_a_wrong_time_orders_nothing(world: World, minutes: int) -> None:
     with pytest.raises(RequestRefused) as refused:
         world.placed(back_at=world.clock() + timedelta(minutes=minutes))
     assert (refused.value.field, world.orders()) == ("back_at", [])
 
 
-def test_the_way_back_of_a_planned_ride_is_after_it(world: World) -> None:
+def test_the_return_trip_of_a_planned_ride_is_after_it(world: World) -> None:
     there = world.clock() + HOURS
     for minutes in (-60, 0):
         with pytest.raises(RequestRefused) as refused:
@@ -431,7 +431,7 @@ def test_from_here_on_another_trip_is_priced_for_the_own_car_of_each_ride(world:
     assert len({order.offer_id for order in world.orders()[1:]}) == 3
 
 
-def test_from_here_on_another_car_goes_the_own_way_of_each_ride(world: World) -> None:
+def test_from_here_on_another_car_takes_the_own_trip_of_each_ride(world: World) -> None:
     place(world.db, world.clock, series(world, 3))
     station = to_station(world)
     with world.db.write() as s:
@@ -537,7 +537,7 @@ def test_each_car_of_a_list_is_for_its_own_guest() -> None:
         assert (each.cars, each.guests) == (1, ())
 
 
-def test_ways_back_are_numbered_after_the_cars_in_a_group_of_their_own() -> None:
+def test_return_trips_are_numbered_after_the_cars_in_a_group_of_their_own() -> None:
     back_at, leaves = START + HOURS, START + 2 * HOURS
     facts = {"note": "two bags", "coupon": "STAY10", "flight": "LH 760", "departs_at": leaves}
     request = request_of(

@@ -148,7 +148,7 @@ def test_a_shared_ride_has_a_price_for_each_number_of_seats_that_has_one() -> No
     assert seat_prices(ProductList.from_wire(answer).products[0]) == {"1": "96"}
 
 
-def test_a_new_order_has_been_sent_by_nobody_and_is_billed_to_its_account() -> None:
+def test_a_new_order_has_no_sender_and_is_billed_to_its_account() -> None:
     offer = offer_at(drop_lat=-38.6, drop_lng=-128.1, kind="share", category="share", fare_id="F")
     request = request_of(seats=2, coupon="STAY10")
     order = build_order(Part(2, request, "g"), offer, Guest(id=5), None, "d", datetime.now(UTC))

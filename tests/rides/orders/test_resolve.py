@@ -143,7 +143,7 @@ def test_a_booking_that_another_ride_has_taken_over_is_linked_already(world: Wor
     assert checked(world, order_id, "C9") == Checked("linked", order_id=other)
 
 
-def test_a_booking_that_another_order_gets_at_the_last_moment_settles_nothing(
+def test_a_booking_that_another_order_gets_in_between_settles_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On PostgreSQL another transaction may commit between two statements of this one."""
@@ -163,7 +163,7 @@ def test_a_booking_that_another_order_gets_at_the_last_moment_settles_nothing(
         assert s.query(AuditRow).filter_by(what="order.resolve").count() == 0
 
 
-def test_a_reason_has_three_letters_and_is_kept_up_to_500_without_gaps(world: World) -> None:
+def test_a_reason_has_three_letters_and_is_stored_up_to_500_without_gaps(world: World) -> None:
     order_id = unknown(world)
     close = world.db, world.clock, order_id, world.staff_id
     with pytest.raises(ValueError, match="how you know"):
@@ -234,7 +234,7 @@ def test_a_ride_of_which_its_guest_had_until_now_to_start_it_stays_withdrawn(
     assert [row(world, each).state for each in (on_time, late)] == [S.WAITING, S.NOT_SENT]
 
 
-def test_a_number_that_is_typed_for_an_order_with_an_outcome_is_said_to_come_too_late(
+def test_a_number_that_is_typed_for_an_order_with_an_outcome_is_refused_as_too_late(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The order had an outcome before, or got one from a colleague while the service was asked."""

@@ -290,7 +290,7 @@ def test_two_workers_that_find_the_database_older_note_one_restore(world: World)
     assert noticed(world) == 1
 
 
-def test_a_heartbeat_that_is_not_committed_is_no_mark(world: World) -> None:
+def test_a_heartbeat_that_is_not_committed_is_no_watermark(world: World) -> None:
     """A thread that sends may ask for a comparison at any moment, also within a heartbeat."""
     with world.worker() as worker:
         reference = world.page(world.book(worker)).order.mtx
@@ -308,7 +308,7 @@ def test_a_heartbeat_that_is_not_committed_is_no_mark(world: World) -> None:
     assert noticed(world) == 0
 
 
-def test_a_comparison_that_is_asked_for_during_another_one_is_made(world: World) -> None:
+def test_a_comparison_that_is_requested_during_another_one_is_made(world: World) -> None:
     with world.worker() as worker:
         sound = worker.journal.sent.attempts
 
@@ -531,7 +531,7 @@ def test_a_lost_shared_ride_is_taken_up_as_matching(world: World) -> None:
     assert take_up(world, reference).state == "MATCHING"
 
 
-def test_a_lost_order_that_was_refused_needs_nobody(world: World) -> None:
+def test_a_lost_order_that_was_refused_needs_no_decision(world: World) -> None:
     def refused(_body: dict[str, Any]) -> httpx.Response:
         return httpx.Response(200, json={"status": "FAILURE", "code": "NO_CABS_AVAILABLE"})
 
@@ -756,7 +756,7 @@ def test_each_heartbeat_raises_the_watermark_by_one_and_is_marked_on_the_disk(
     journal.close()
 
 
-def test_a_database_that_went_back_comes_to_the_next_epoch_and_a_higher_beat(
+def test_a_database_that_went_back_gets_the_next_epoch_and_a_higher_heartbeat(
     world: World, tmp_path: Path
 ) -> None:
     journal = SentJournal(tmp_path, 0)
@@ -784,7 +784,7 @@ def test_a_database_that_went_back_comes_to_the_next_epoch_and_a_higher_beat(
     journal.close()
 
 
-def test_an_order_that_was_on_its_way_is_unknown_from_when_it_was_ready(world: World) -> None:
+def test_an_order_that_was_being_sent_is_unknown_from_when_it_was_ready(world: World) -> None:
     order_id = world.place()
     world.clock.go(7)
     assert after_restore.declare(world.db, world.clock, START) == 1

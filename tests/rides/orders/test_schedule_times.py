@@ -65,7 +65,7 @@ def test_a_clock_change_of_half_an_hour_and_one_at_midnight_are_found_too() -> N
     assert beirut.value.after == time(1, 0)
 
 
-def test_a_lead_is_kept_across_a_clock_change_in_real_minutes() -> None:
+def test_a_lead_is_preserved_across_a_clock_change_in_real_minutes() -> None:
     at = local_time(SPRING, time(3, 5), BERLIN).at
     due = due_at(at, {"eta": {"seconds": 600}}, timedelta(minutes=10), NOW)
     assert due.astimezone(BERLIN).time() == time(1, 45), (
@@ -85,7 +85,7 @@ def test_a_lead_is_kept_across_a_clock_change_in_real_minutes() -> None:
         ({}, 20),
     ],
 )
-def test_a_ride_is_ordered_its_cabs_way_and_a_margin_before_the_pickup(
+def test_a_ride_is_ordered_its_cabs_approach_time_and_a_margin_before_the_pickup(
     product: dict[str, object], lead: int
 ) -> None:
     pickup = NOW + timedelta(hours=5)

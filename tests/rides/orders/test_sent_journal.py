@@ -156,7 +156,7 @@ class Hours:
         return self.now
 
 
-def test_lines_are_kept_for_forty_days_and_then_go_with_their_file(tmp_path: Path) -> None:
+def test_lines_are_stored_for_forty_days_and_then_deleted_with_their_file(tmp_path: Path) -> None:
     monotonic = Hours()
     journal = AnswerJournal(tmp_path, slots=2, monotonic=monotonic)
     for day in range(60):
@@ -334,7 +334,9 @@ def test_lines_need_no_free_space_for_long(tmp_path: Path) -> None:
     journal.close()
 
 
-def test_the_furthest_mark_of_a_database_counts_and_a_torn_one_does_not(tmp_path: Path) -> None:
+def test_the_furthest_watermark_of_a_database_counts_and_a_torn_one_does_not(
+    tmp_path: Path,
+) -> None:
     one, other = SentJournal(tmp_path, 0), SentJournal(tmp_path, 1)
     for beats in range(1, 5):
         one.write_mark(Mark(0, beats, NOON, "ours"))
@@ -357,7 +359,7 @@ def test_the_furthest_mark_of_a_database_counts_and_a_torn_one_does_not(tmp_path
         ("x" * 99, None),
     ],
 )
-def test_a_code_is_kept_and_a_sentence_in_its_place_is_not(
+def test_a_code_is_stored_and_a_sentence_in_its_place_is_not(
     tmp_path: Path, said: str, kept: str | None
 ) -> None:
     journal = SentJournal(tmp_path, 0)
@@ -369,7 +371,7 @@ def test_a_code_is_kept_and_a_sentence_in_its_place_is_not(
     journal.close()
 
 
-def test_the_last_attempt_is_known_with_its_moment_and_the_state_of_its_outcome(
+def test_the_last_attempt_is_known_with_its_time_and_the_state_of_its_outcome(
     tmp_path: Path,
 ) -> None:
     """The answer may be in the file of another worker, which is read first."""
@@ -420,7 +422,7 @@ def test_an_answer_waits_for_no_disk_and_is_known_at_once(
     journal.close()
 
 
-def test_an_attempt_that_was_journalled_twice_was_sent_at_the_first_moment(tmp_path: Path) -> None:
+def test_an_attempt_that_was_journalled_twice_was_sent_at_the_first_time(tmp_path: Path) -> None:
     journal = SentJournal(tmp_path, 0)
     for seconds in (0, 5):
         journal.sent(entry("RD-1", at=NOON + timedelta(seconds=seconds)))
@@ -450,7 +452,7 @@ def test_a_journal_that_is_only_read_writes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_mark_that_was_torn_leaves_the_one_before_it(tmp_path: Path) -> None:
+def test_a_torn_watermark_leaves_the_one_before_it(tmp_path: Path) -> None:
     journal, path = SentJournal(tmp_path, 0), tmp_path / "mark-0"
     for beats in (6, 7, 8):
         journal.write_mark(Mark(0, beats, NOON, "ours"))

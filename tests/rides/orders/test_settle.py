@@ -64,7 +64,7 @@ def recorded(world: World, what: str) -> list[tuple[str, dict[str, Any]]]:
         return [(each.result, each.facts) for each in s.scalars(query)]
 
 
-def test_what_an_answer_told_is_in_the_row_and_in_the_audit_log(world: World) -> None:
+def test_the_contents_of_an_answer_are_in_the_row_and_in_the_audit_log(world: World) -> None:
     order_id = sending(world)
     assert settled(world, order_id, replace(REJECTED, evidence="{}")) == S.REJECTED
     order = row(world, order_id)
@@ -119,7 +119,7 @@ def test_a_shared_ride_without_a_booking_id_is_followed_by_its_txn_id(world: Wor
     assert (ride.txn_id, ride.booking_id, ride.kind) == ("T1", None, "share")
 
 
-def test_a_ride_that_is_there_already_is_kept(world: World) -> None:
+def test_a_ride_that_exists_already_is_preserved(world: World) -> None:
     order_id = sending(world)
     with world.db.write() as s:
         order = s.get_one(Order, order_id)

@@ -82,7 +82,7 @@ def test_desks_that_book_a_second_car_at_once_book_one_and_the_others_see_it(wor
     assert len(world.orders()) == 2
 
 
-def test_an_order_that_is_withdrawn_while_it_is_claimed_goes_one_way_only(world: World) -> None:
+def test_an_order_that_is_withdrawn_while_it_is_claimed_has_one_outcome_only(world: World) -> None:
     for _ in range(10):
         order_id = world.place()
         with world.worker() as worker:

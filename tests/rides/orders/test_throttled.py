@@ -173,7 +173,7 @@ def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_
             assert alarms(s, world.clock()).silent_since is None
 
 
-def test_the_worker_asks_a_silent_service_that_nobody_else_asks(world: World) -> None:
+def test_the_worker_probes_a_silent_service_that_no_one_else_calls(world: World) -> None:
     """No ride is followed, and a kiosk asks for no cars while the service is silent."""
     world.service.tokens.add("")  # accepts calls without a user's token: only workers make them
     world.service.products = lambda _: {"status": "FAILURE", "code": "INVALID_CITY"}

@@ -233,7 +233,7 @@ def test_another_language_is_words_alone_and_english_is_understood_too(
     assert (here.day, f"{here:%H:%M}") == (day, clock)
 
 
-def test_a_word_that_means_something_else_in_english_is_asked_about() -> None:
+def test_a_word_that_means_something_else_in_english_is_refused_as_ambiguous() -> None:
     for text in ("12 am", "am 24.11. 12:30", "6 am"):  # German "on", English "before noon"
         with pytest.raises(NotATime) as refused:
             read_time(text, NOW, KOLKATA, GERMAN.and_english())

@@ -117,7 +117,7 @@ def test_a_name_goes_also_from_what_was_typed_at_another_guests_ride(world: Worl
     assert kept.text == "for [erased]"
 
 
-def test_a_guest_under_way_is_not_erased(world: World) -> None:
+def test_a_guest_with_an_open_order_is_not_erased(world: World) -> None:
     order_id = ridden(world)
     with world.db.write() as s:
         s.get_one(Order, order_id).state = "UNKNOWN"

@@ -224,7 +224,7 @@ def old_rows(desk: Desk) -> None:
             audit.record(s, "cli", name, "subject", "ok", AT[365] - late)
 
 
-def test_each_kind_of_row_goes_a_moment_after_its_time_and_not_before(desk: Desk) -> None:
+def test_each_kind_of_row_is_deleted_right_after_its_time_and_not_before(desk: Desk) -> None:
     old_rows(desk)
     remove_old_data(desk.services.db, NOON, RetentionDays(), KEY)
     with desk.services.db.read() as s:
@@ -240,7 +240,7 @@ def test_each_kind_of_row_goes_a_moment_after_its_time_and_not_before(desk: Desk
         assert told == ["kept"]
 
 
-def test_what_an_order_kept_goes_with_its_own_age(desk: Desk) -> None:
+def test_data_stored_for_an_order_is_deleted_by_the_orders_own_age(desk: Desk) -> None:
     home, orders = {"property_id": desk.ids["desk.property"]}, {}
     for name, late in LATE.items():
         over = {"ended_at": AT[7] - late, "next_poll_at": None}
@@ -275,7 +275,7 @@ def test_what_an_order_kept_goes_with_its_own_age(desk: Desk) -> None:
             assert {"pickup", "drop", "price"} <= set(facts)
 
 
-def test_a_guest_is_forgotten_a_moment_after_the_last_of_their_rides(desk: Desk) -> None:
+def test_a_guest_is_forgotten_right_after_the_last_of_their_rides_expires(desk: Desk) -> None:
     old = AT[30] - DAY
     facts: dict[str, dict[str, Any]] = {
         "ordered": {"created_at": AT[30]},
@@ -307,7 +307,9 @@ def test_a_guest_is_forgotten_a_moment_after_the_last_of_their_rides(desk: Desk)
     assert sorted(left) == ["kept", "ordered", "planned", "seen", "unknown"]
 
 
-def test_what_a_kiosk_kept_of_a_guest_goes_with_them_and_of_nobody_else(desk: Desk) -> None:
+def test_what_a_kiosk_stored_about_a_guest_is_deleted_with_them_and_of_no_one_else(
+    desk: Desk,
+) -> None:
     home, theirs, other = {"property_id": desk.ids["desk.property"]}, *two_orders(desk)
     desk.add(lambda s: s.add(Kiosk(id=1, kind="kiosk", name="Lobby", made_at=NOON, **home)))
     with desk.services.db.write() as s:
@@ -338,7 +340,7 @@ def test_what_a_kiosk_kept_of_a_guest_goes_with_them_and_of_nobody_else(desk: De
         assert s.scalars(told).all() == [other]
 
 
-def test_what_the_service_said_of_an_order_goes_with_the_guest_and_our_reason_stays(
+def test_the_text_of_the_service_about_an_order_is_deleted_with_the_guest_and_our_reason_stays(
     desk: Desk,
 ) -> None:
     orders = two_orders(desk)
@@ -356,7 +358,7 @@ def two_orders(desk: Desk) -> tuple[int, int]:
     return desk.order("REJECTED"), desk.order("REJECTED")
 
 
-def test_an_offer_is_kept_for_a_whole_day(world: World) -> None:
+def test_an_offer_is_stored_for_a_whole_day(world: World) -> None:
     for _ in range(2):
         world.offer()
     assert retention_job(world.db, RetentionDays(), KEY, START + DAY) == 0

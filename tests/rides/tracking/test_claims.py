@@ -64,7 +64,7 @@ def test_rides_whose_guest_waits_or_that_waited_long_come_before_the_rest(desk: 
     assert claimed(desk, Bounds(3, 1)) == [rest]
 
 
-def test_the_rest_is_claimed_as_far_as_there_is_room_for_it(desk: Desk) -> None:
+def test_the_rest_is_claimed_as_far_as_there_is_capacity_for_it(desk: Desk) -> None:
     rest = [due(desk, "IN_PROGRESS", late_s) for late_s in (9, 8, 7)]
     waits = due(desk, "CALL_DRIVER", 1)
     assert claimed(desk, Bounds(0, 0)) == []

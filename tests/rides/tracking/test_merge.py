@@ -136,7 +136,7 @@ def test_the_reduced_last_answer_erases_nothing() -> None:
     assert ride.position_at == NOW + timedelta(seconds=1)
 
 
-def test_what_no_page_shows_is_not_kept() -> None:
+def test_what_no_page_shows_is_not_stored() -> None:
     ride, _ = follow(SHARE, snap("CALL_DRIVER", **CAB, speed=31.5, promotional_message="Hello"))
     assert (ride.facts.speed, ride.facts.promotional_message) == (None, None)
 
@@ -356,7 +356,7 @@ ENDS = {"COMPLETED", "ALLOTMENT_FAILED", "BOOKING_CANCELLED"}
         (Kind.AUTO, ["CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS", "INVOICE"]),
     ],
 )
-def test_no_status_comes_before_one_that_is_earlier_on_the_way(
+def test_no_status_comes_before_one_that_is_earlier_in_the_sequence(
     kind: Kind, later: list[str]
 ) -> None:
     order = [{None}, *SEARCH, *({status} for status in later), ENDS]

@@ -423,7 +423,7 @@ def test_a_ride_that_has_ended_may_be_forgotten_by_the_service_without_an_item(
     assert wanted(world, order_id) == set()
 
 
-def test_after_a_turn_of_the_clock_every_ride_is_due_at_once(world: World) -> None:
+def test_after_a_clock_turn_every_ride_is_due_at_once(world: World) -> None:
     world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
     line = [ServiceTime()]
     with world.worker() as worker:
@@ -444,7 +444,7 @@ def test_after_a_turn_of_the_clock_every_ride_is_due_at_once(world: World) -> No
         assert world.ride(order_id).poll_seq == seen + 1, "once for each turn"
 
 
-def test_an_answer_of_before_a_turn_of_the_clock_is_asked_for_again(world: World) -> None:
+def test_a_poll_that_was_answered_before_a_clock_turn_is_repeated(world: World) -> None:
     world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
     line = [ServiceTime()]
     with world.worker() as worker:
@@ -473,7 +473,7 @@ class Told(NoHooks):
         self.polls.append((outcome, late_s))
 
 
-def test_each_poll_is_told_to_monitoring_with_how_late_it_was(world: World) -> None:
+def test_each_poll_is_reported_to_monitoring_with_how_late_it_was(world: World) -> None:
     world.service.tracks["C1"] = [
         *[says("CALL_DRIVER", **CAB)] * 2,
         {"raise": httpx.ReadTimeout("slow")},
@@ -498,7 +498,7 @@ def test_each_poll_is_told_to_monitoring_with_how_late_it_was(world: World) -> N
 
 
 @pytest.mark.parametrize(("more", "kept"), [(0, Answer), (1, Snapshot)])
-def test_a_long_answer_is_not_kept_until_it_is_recorded(
+def test_a_long_answer_is_not_held_in_memory_until_it_is_recorded(
     world: World, more: int, kept: type
 ) -> None:
     bare = {"status": "SUCCESS", "request_type": "TRACK_RIDE", **says("CALL_DRIVER", filling="")}

@@ -105,7 +105,7 @@ def test_after_a_pause_only_the_polls_of_that_pause_are_looked_back_on(world: Wo
         assert polling._ahead() == threads + ahead, (passed, finished)
 
 
-def test_polls_that_ended_make_room_for_more(world: World) -> None:
+def test_polls_that_ended_release_capacity_for_more(world: World) -> None:
     now, played = [100.0], Played(world, due=20)
     polling = pool_by_hand(played, now)
     polling.start()
@@ -164,7 +164,7 @@ def test_two_polls_for_each_thread_are_claimed_and_the_next_when_these_have_ende
     ("waiting", "rest", "bounds"),
     [(3, 1, [(3, 1)]), (1, 0, [(1, 0)]), (400, 2, [(4, 2)]), (0, 0, []), (2, -5, [(2, 0)])],
 )
-def test_no_more_is_claimed_than_the_service_has_room_for(
+def test_no_more_is_claimed_than_the_service_has_capacity_for(
     world: World, waiting: int, rest: int, bounds: list[tuple[int, int]]
 ) -> None:
     played = Played(world, 9, {Priority.WAITING: waiting, Priority.REST: rest})
@@ -173,7 +173,7 @@ def test_no_more_is_claimed_than_the_service_has_room_for(
     assert played.bounds == bounds
 
 
-def test_claims_that_no_thread_has_taken_yet_use_the_room_too(world: World) -> None:
+def test_claims_that_no_thread_has_taken_yet_use_capacity_too(world: World) -> None:
     played = Played(world, 2, {Priority.WAITING: 3, Priority.REST: 3})
     polling = pool(played, threads=2)
     polling.round()
@@ -225,7 +225,9 @@ def test_the_loop_is_woken_when_more_rides_may_be_due_and_few_polls_are_left(
         assert woken.is_set() is wakes
 
 
-def test_a_stop_records_what_was_answered_and_gives_back_what_was_not_asked(world: World) -> None:
+def test_a_stop_records_answered_polls_and_releases_claims_that_were_not_polled(
+    world: World,
+) -> None:
     world.service.tracks |= {
         f"C{n}": [{"booking_id": f"C{n}", "booking_status": "CALL_DRIVER"}] for n in (1, 2, 3)
     }

@@ -32,7 +32,7 @@ def kept(world: World, order_id: int) -> list[object]:
     return [ride.total_minor, ride.currency, order.total_minor, order.currency, order.ended_as]
 
 
-def test_plate_end_and_bill_are_kept_also_when_no_status_changes(world: World) -> None:
+def test_plate_end_and_bill_are_stored_also_when_no_status_changes(world: World) -> None:
     with world.worker() as worker:
         order_id = world.book(worker)
         go(world, "CALL_DRIVER", worker, order_id)
@@ -95,7 +95,7 @@ LINES = {"amount": 181, "convenience_charge": 15, "discount": 10}
         ({"payable_amount": 9, "advance": 1}, 9, 10),
     ],
 )
-def test_what_an_auto_leaves_to_pay_is_said_or_the_cash_or_the_sum_of_its_lines(
+def test_what_an_auto_leaves_to_pay_is_its_remainder_or_the_cash_or_the_sum_of_its_lines(
     lines: dict[str, int], left: int | None, cost: int | None
 ) -> None:
     trip = TripInfo.model_validate(lines)

@@ -16,7 +16,7 @@ def clock(desk):
     return desk.web.get("/control/clock", headers=CONTROL).json
 
 
-def test_each_change_of_the_clock_is_a_turn(desk):
+def test_each_change_of_the_clock_is_a_clock_turn(desk):
     began = NOON.timestamp()
     assert clock(desk)["turns"] == [{"wall": began, "service": began, "speed": 1}]
     desk.clock.advance(10)
@@ -34,7 +34,7 @@ def test_each_change_of_the_clock_is_a_turn(desk):
     assert clock(desk) == told
 
 
-def test_what_changes_nothing_is_no_turn(desk):
+def test_what_changes_nothing_is_no_clock_turn(desk):
     desk.control("speed", speed=1)
     desk.control("advance", seconds=0)
     desk.control("clock", speed=1, leap=0)
@@ -89,7 +89,7 @@ def test_the_clock_is_set_back_only_without_bookings(desk):
         {"at": 1e12},
     ],
 )
-def test_an_impossible_turn_is_refused_and_turns_nothing(desk, body):
+def test_an_impossible_clock_turn_is_refused_and_changes_nothing(desk, body):
     before = clock(desk)
     assert refused(desk, "clock", **body)[0] == 400
     assert clock(desk) == before
@@ -148,7 +148,7 @@ def test_the_clock_runs_to_the_next_phase_and_is_held_there(desk):
 
 
 @pytest.mark.parametrize("body", [{"speed": 60}, {"speed": 20}, {"leap": 1}])
-def test_whoever_turns_the_clock_meanwhile_takes_its_stop_away(desk, body):
+def test_a_clock_turn_during_a_leap_removes_its_stop(desk, body):
     booking = desk.book("suv")
     desk.control("leap", booking_id=booking, speed=60)
     assert desk.control("clock", **body)["stop"] is None
@@ -169,7 +169,7 @@ def test_a_leap_at_an_impossible_speed_is_refused(desk, speed):
     assert len(clock(desk)["turns"]) == 1
 
 
-def test_a_leap_needs_a_ride_under_way(desk):
+def test_a_leap_needs_a_ride_in_progress(desk):
     assert refused(desk, "leap") == (409, "no ride is under way")
     assert refused(desk, "leap", booking_id="PT1")[0] == 404
     booking = desk.book("suv")
@@ -222,7 +222,7 @@ def test_a_reset_takes_a_seed_and_ends_an_outage(desk):
     assert refused(desk, "reset", seed=0)[0] == 400
 
 
-def test_a_file_of_a_release_without_turns_gets_its_first(desk_at):
+def test_a_file_of_a_release_without_clock_turns_gets_its_first(desk_at):
     desk = desk_at(NOON)
     desk.control("speed", speed=20)
     with desk.app.extensions["sandbox"].store.write() as connection:

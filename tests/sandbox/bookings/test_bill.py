@@ -36,7 +36,7 @@ def test_what_an_auto_takes_from_the_wallet_lies_inside_its_estimate(desk, city)
 
 
 @pytest.mark.parametrize("city", RIDES)
-def test_the_convenience_charge_is_that_of_the_city_and_is_said_beforehand(desk, city):
+def test_the_convenience_charge_is_that_of_the_city_and_is_in_the_estimate(desk, city):
     pickup, drop = RIDES[city]
     listed = desk.products(pickup, drop, category="auto")
     (estimate,) = listed["ride_estimate"]

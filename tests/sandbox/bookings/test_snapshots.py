@@ -283,7 +283,7 @@ def test_an_auto_driver_who_was_shown_may_cancel_and_another_comes(desk):
     assert desk.until(booking, "CALL_DRIVER")["vehicle_number"] != first
 
 
-def test_another_crew_takes_over_a_cab_ride_at_60_percent_of_the_approach(desk):
+def test_another_driver_and_car_take_over_a_cab_ride_at_60_percent_of_the_approach(desk):
     desk.control("next", scenario="driver_swaps")
     booking = desk.book("mini")
     first = desk.until(booking, "CALL_DRIVER", step=1)

@@ -135,7 +135,7 @@ def test_a_tile_is_cacheable_for_a_day_and_answers_304_afterwards(client: FlaskC
     assert again.data == b""
 
 
-def test_houses_are_within_their_block_and_fill_most_of_its_edge() -> None:
+def test_buildings_are_within_their_block_and_fill_most_of_its_edge() -> None:
     square = [(0.0, 0.0), (90.0, 0.0), (90.0, 90.0), (0.0, 90.0)]
     houses = buildings(square, 300.0)
     assert len(houses) > 12

@@ -122,7 +122,7 @@ def test_what_comes_from_before_it_opened_or_closed_changes_nothing() -> None:
     assert made.opened_at is None
 
 
-def test_a_service_that_flaps_is_asked_again_eleven_seconds_after_it_was_well() -> None:
+def test_a_service_that_flaps_is_called_again_eleven_seconds_after_it_was_well() -> None:
     made = opened()
     made.succeeded(made.begin(5.0), 5.0)
     called(made, BAD * 5, 6.0)

@@ -9,7 +9,7 @@ from ridedash.service.throttle.rate_limit import EPSILON, WINDOW_S, RetryBudget,
 
 @pytest.mark.parametrize("rate", [4, 10, 45])
 @pytest.mark.parametrize("needed", [1, 2, 3])
-def test_after_the_wait_that_is_named_there_is_room_and_not_before(rate: int, needed: int) -> None:
+def test_after_the_named_wait_there_is_capacity_and_not_before(rate: int, needed: int) -> None:
     bucket, now, starts = TokenBucket(rate, 0.0), 0.0, list[float]()
     while len(starts) < 6 * rate:
         wait = bucket.wait_s(needed, now)

@@ -54,7 +54,7 @@ def test_five_failures_in_a_row_open_the_breaker_and_four_do_not():
     assert desk.throttled() == ("silent", 5)
 
 
-def test_what_is_forgotten_keeps_nobody_from_calling(caplog):
+def test_expired_entries_keep_no_one_from_calling(caplog):
     caplog.set_level("INFO")
     desk = Desk(math.inf)
     desk.fail(5)
@@ -183,7 +183,7 @@ def test_a_service_that_flaps_closes_it_at_most_once_in_eleven_seconds():
     assert desk.throttled() == ("silent", 10)
 
 
-def test_waiting_for_a_turn_never_means_waiting_for_the_breaker():
+def test_waiting_for_a_permit_never_means_waiting_for_the_breaker():
     desk = Desk(math.inf)
     desk.fail(5, Priority.WRITE)
     with pytest.raises(Throttled):
@@ -231,7 +231,7 @@ def test_a_silent_service_is_unasked_since_its_last_failure():
     assert desk.traffic.unasked_s() == 0
 
 
-def test_nobody_is_told_for_ever_that_a_service_is_silent_which_nobody_asks():
+def test_a_service_that_is_not_called_is_not_reported_silent_for_ever():
     desk = Desk(math.inf)
     desk.fail(5)
     desk.now += 120
@@ -321,7 +321,7 @@ def test_a_429_without_retry_after_stops_calls_for_a_second_doubling_to_thirty()
     assert desk.traffic.throttled_s() == 1
 
 
-def test_429s_of_calls_that_were_under_way_together_are_one():
+def test_429s_of_concurrent_calls_count_as_one():
     desk = Desk(math.inf)
     together = [desk.traffic.enter(Priority.REST) for _ in range(8)]
     desk.now += 0.2
@@ -347,7 +347,7 @@ def test_a_good_answer_ends_the_row_of_429s_if_its_call_began_with_the_last_or_l
         assert desk.traffic.throttled_s() == waits
 
 
-def test_a_call_is_silenced_to_the_last_moment_before_a_probe_is_due():
+def test_a_call_is_refused_up_to_the_instant_at_which_a_probe_is_due():
     desk = Desk(math.inf)
     desk.fail(5)
     desk.now += 4.5
@@ -387,7 +387,7 @@ def test_polls_never_wait_and_leave_a_reserve():
     assert desk.pauses == []
 
 
-def test_a_write_waits_a_moment_for_a_permit_and_is_refused_when_it_would_be_longer():
+def test_a_write_waits_briefly_for_a_permit_and_is_refused_when_it_would_be_longer():
     desk = Desk(10)
     for _ in range(4):
         desk.call(priority=Priority.WRITE)
@@ -417,7 +417,7 @@ def test_while_a_page_waits_no_poll_goes_before_it():
     assert seen == [0]
 
 
-def test_whoever_comes_while_others_of_their_priority_wait_has_the_turn_after_them():
+def test_a_call_that_comes_while_others_of_its_priority_wait_is_served_after_them():
     desk, seen = Desk(10), []
     for _ in range(3):
         desk.call(priority=Priority.WRITE)
@@ -432,7 +432,7 @@ def test_whoever_comes_while_others_of_their_priority_wait_has_the_turn_after_th
     assert seen == [pytest.approx(0.1), ("limited", 0.1)]
 
 
-def test_among_many_polls_for_waiting_guests_the_rest_has_every_fourth_turn_and_at_most_half():
+def test_among_many_polls_for_waiting_guests_the_rest_gets_every_fourth_permit_and_at_most_half():
     desk, polls = Desk(45), []
     for _ in range(450):
         desk.now += 0.1
@@ -511,7 +511,7 @@ def test_every_ten_calls_allow_one_more_repeat():
     assert [desk.traffic.may_repeat() for _ in range(2)] == [True, False]
 
 
-def test_after_three_polls_for_waiting_guests_another_has_its_turn_once():
+def test_after_three_polls_for_waiting_guests_another_gets_one_permit():
     desk = Desk(45)
 
     def room():

@@ -112,7 +112,7 @@ KEY = {"status": "FAILURE", "code": "invalid_partner_key"}
         (200, {"status": "SUCCESS", "message": "our partner drives"}, Result.ANSWERED),
     ],
 )
-def test_an_answer_that_refuses_the_partners_key_is_told_from_one_about_the_user(
+def test_an_answer_that_refuses_the_partners_key_is_distinguished_from_one_about_the_user(
     status, body, result
 ):
     assert responses.result_of(Answer(status, {}, json.dumps(body).encode())) is result

@@ -211,7 +211,7 @@ def test_a_line_without_a_tunnel_is_closed(monkeypatch, said, error):
 
 
 @pytest.mark.parametrize("status", [200, 299])
-def test_a_tunnel_is_asked_for_by_name_or_by_address(monkeypatch, status):
+def test_a_tunnel_is_requested_by_name_or_by_address(monkeypatch, status):
     asked, tunnel = [], Line()
 
     def connect(_stream, _egress, target):

@@ -308,7 +308,7 @@ def test_the_evidence_of_a_body_above_the_cap_holds_no_token(http):
 # ---------------------------------------------------------------- connections
 
 
-def test_a_connection_is_kept_for_the_next_call_but_not_by_a_fresh_one(http):
+def test_a_connection_is_reused_by_the_next_call_but_not_kept_by_a_fresh_one(http):
     with serving(lambda line, stop: line.sendall(answer(b"{}")), keep=True) as server:
         get(http, server.url)
         get(http, server.url)
@@ -319,7 +319,7 @@ def test_a_connection_is_kept_for_the_next_call_but_not_by_a_fresh_one(http):
     assert b"connection: close" in server.requests[2].lower()
 
 
-def test_each_call_on_a_kept_connection_has_its_own_deadline(http):
+def test_each_call_on_a_reused_connection_has_its_own_deadline(http):
     turns = iter([0.0, 0.0, 10.0])
 
     def behave(line, stop):

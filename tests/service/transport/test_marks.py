@@ -81,7 +81,7 @@ def test_without_a_recorder_nothing_is_made(monkeypatch):
     assert NoHooks.records is False
 
 
-def test_an_answer_that_can_not_be_read_is_kept_as_evidence():
+def test_an_unreadable_answer_is_stored_as_evidence():
     noted = marks.Marks()
     noted.failed(Unreadable(200, "too long", "{{"))
     assert (noted.failure, noted.evidence) == ("unreadable answer: too long (HTTP 200)", "{{")

@@ -63,7 +63,7 @@ def test_a_rate_card_has_every_field(read):
     assert standard == RateCard(type="standard_rate", fare="As the meter shows")
 
 
-def test_night_charges_of_na_are_none_and_others_are_kept():
+def test_night_charges_of_na_are_none_and_others_are_preserved():
     body = {
         "categories": [
             {
@@ -177,7 +177,7 @@ def test_a_lone_estimate_without_a_category_belongs_to_the_lone_product():
     assert ProductList.from_wire(body).products[0].estimate.amount_min == 7
 
 
-def test_a_category_named_twice_is_shown_once_and_order_is_kept():
+def test_a_category_named_twice_is_listed_once_and_order_is_preserved():
     names = [("b", "first"), ("a", "second"), ("b", "third")]
     read = ProductList.from_wire(
         {"categories": [{"id": key, "display_name": name} for key, name in names]}

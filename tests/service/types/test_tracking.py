@@ -75,7 +75,7 @@ def test_a_trip_without_billing_has_only_what_is_always_there():
     assert read == TripInfo(billing_enabled=False, discount=1, advance=2, convenience_charge=3)
 
 
-def test_a_night_charge_ratio_is_kept_when_it_applies():
+def test_a_night_charge_ratio_is_preserved_when_it_applies():
     assert (
         Snapshot.from_wire({"trip_info": {"night_charge_ratio": "1.5"}}).trip.night_charge_ratio
         == "1.5"
@@ -152,7 +152,7 @@ def test_a_bearing_is_from_0_to_below_360(sent, read):
     assert Snapshot.from_wire({"bearing": sent}).bearing == read
 
 
-def test_a_vehicle_is_told_at_the_top_or_in_the_cabs_details():
+def test_a_vehicle_is_read_from_the_top_level_or_from_cab_details():
     inner = {"cab_type": "mini", "cab_number": "N1", "car_color": "red", "car_model": "Tern"}
     names = ("vehicle_type", "vehicle_number", "vehicle_color", "car_model")
 

@@ -152,7 +152,7 @@ def revisions(db: Database) -> list[str]:
 
 
 @pytest.mark.sqlite_only
-def test_writers_wait_their_turn_and_none_is_turned_away(database: str) -> None:
+def test_writers_queue_and_none_is_refused(database: str) -> None:
     db = Database(database)
 
     def count() -> None:
@@ -193,7 +193,7 @@ def test_four_processes_that_write_side_by_side_are_never_turned_away(db: Databa
         assert s.execute(text("SELECT count(*) FROM audit")).scalar() == 400
 
 
-def test_a_database_that_stays_busy_is_said_to_be(db: Database) -> None:
+def test_a_database_that_stays_busy_raises_database_busy(db: Database) -> None:
     holder = Database(db.url)
     with holder.write() as holding:
         if db.dialect != SQLITE:

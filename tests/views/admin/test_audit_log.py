@@ -162,7 +162,7 @@ def test_an_entry_names_the_guest_of_its_ride_and_leads_to_all_about_it(desk: De
         assert client.get(f"/admin/audit?ride={odd}").status_code == 200
 
 
-def test_what_ridedash_did_by_itself_is_folded_between_what_people_did(desk: Desk) -> None:
+def test_entries_of_ridedash_itself_are_collapsed_between_those_of_people(desk: Desk) -> None:
     prop, me = desk.ids["desk.property"], f"staff:{desk.ids['desk']}"
     steps = [
         (me, "order.place", "ok"),
@@ -197,7 +197,7 @@ def test_what_ridedash_did_by_itself_is_folded_between_what_people_did(desk: Des
     assert f'href="/admin/audit?who={me}"' in client.get(f"/admin/audit?ride={order_id}").text
 
 
-def test_a_ride_that_was_booked_long_ago_is_not_said_to_be_ready_to_be_sent(desk: Desk) -> None:
+def test_a_ride_that_was_booked_long_ago_is_not_shown_as_ready_to_be_sent(desk: Desk) -> None:
     prop, me = desk.ids["desk.property"], f"staff:{desk.ids['desk']}"
     subject = f"orders:{desk.order('BOOKED', 'COMPLETED')}"
     with desk.services.db.write() as s:

@@ -228,7 +228,7 @@ def test_an_odd_colour_is_refused(desk: Desk, colour: str) -> None:
     assert ours(desk).colour is None
 
 
-def test_what_was_left_out_of_a_drawing_is_said_and_nothing_else_can_be(desk: Desk) -> None:
+def test_what_was_left_out_of_a_drawing_is_shown_and_no_other_text_can_be(desk: Desk) -> None:
     client = desk.client()
     answer = save(client, SVG)
     assert answer.headers["Location"] == "/admin/property?said=face&left=script#face"

@@ -134,7 +134,7 @@ def test_a_pairing_code_is_shown_once_and_pairs_for_ten_minutes(desk: Desk) -> N
     assert recorded(desk) == [("kiosk.pairing", f"staff:{desk.ids['desk']}")]
 
 
-def test_a_staff_pin_is_six_digits_that_nobody_tries_first_and_stored_as_a_hash(
+def test_a_staff_pin_is_six_digits_that_are_hard_to_guess_and_stored_as_a_hash(
     desk: Desk,
 ) -> None:
     kiosk_id, client = add_kiosk(desk), desk.client()
@@ -201,7 +201,7 @@ def visit(desk: Desk, kiosk_id: int, key: str, **facts: Any) -> None:
     desk.add(lambda s: s.add(row))
 
 
-def test_the_way_to_a_point_is_added_replaced_and_removed(desk: Desk) -> None:
+def test_the_directions_to_a_pickup_point_are_added_replaced_and_removed(desk: Desk) -> None:
     kiosk_id, client = add_kiosk(desk, languages=["en", "hi"]), desk.client()
     address = f"/admin/kiosks/{kiosk_id}/hints"
     typed = {"point": "Gate 2", "metres": "40", "minutes": "1", "steps": "no"}
@@ -230,7 +230,7 @@ def test_the_way_to_a_point_is_added_replaced_and_removed(desk: Desk) -> None:
         ({"steps": "perhaps"}, "Choose one from the list"),
     ],
 )
-def test_a_way_that_says_nothing_is_refused_in_words(
+def test_empty_directions_are_refused_with_a_message(
     desk: Desk, typed: dict[str, str], words: str
 ) -> None:
     kiosk_id = add_kiosk(desk, languages=["en", "hi"])
@@ -268,7 +268,7 @@ def test_the_closed_window_of_a_demo_is_no_matter_for_managers(desk: Desk) -> No
     assert "Kiosk Lobby is silent" in client.get("/board.json").text
 
 
-def test_no_real_house_pairs_a_browser_by_a_press(desk: Desk) -> None:
+def test_no_property_outside_a_demo_pairs_a_browser_by_a_press(desk: Desk) -> None:
     kiosk_id, client = add_kiosk(desk, token_hash=None), desk.client()
     object.__setattr__(desk.services.settings, "mode", "live")
     assert "Open this kiosk here" not in client.get("/admin/kiosks").text

@@ -136,7 +136,7 @@ def test_an_emptied_field_and_a_press_bring_ours_back(desk: Desk, manager: Flask
     ]
 
 
-def test_words_for_a_sentence_that_has_changed_since_say_so_until_they_are_kept(
+def test_words_for_a_sentence_that_has_changed_since_are_marked_until_they_are_confirmed(
     desk: Desk, manager: FlaskClient
 ) -> None:
     write(manager, thank_you="Come again", card_only="For you")

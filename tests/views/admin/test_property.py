@@ -116,7 +116,7 @@ def test_an_invalid_field_has_a_message_and_nothing_is_saved(
     assert row(desk, Property, desk.ids["desk.property"]).name == "Grand Meridian Hotel"
 
 
-def test_another_time_zone_is_asked_about_once_while_rides_are_planned_in_the_old_one(
+def test_another_time_zone_needs_confirmation_once_while_rides_are_planned_in_the_old_one(
     desk: Desk,
 ) -> None:
     client, order_id = desk.client(), desk.order("SCHEDULED")
@@ -208,7 +208,7 @@ def test_a_new_favourite_takes_the_first_free_number_of_its_list(desk: Desk) -> 
     assert "selected" not in answer[answer.index('id="slot"') : answer.index("</select>")]
 
 
-def test_a_favourite_makes_room_only_when_that_is_asked_for(desk: Desk) -> None:
+def test_a_favourite_is_replaced_only_on_request(desk: Desk) -> None:
     add_favourite(desk, "Airport", slot="3")
     answer = add_favourite(desk, "Station", slot="3")
     assert answer.status_code == 422

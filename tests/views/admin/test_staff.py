@@ -112,7 +112,7 @@ def test_a_password_link_ends_when_its_person_changes_the_password(desk: Desk) -
 
 
 @pytest.mark.parametrize("taken_by", ["disable", "demote"])
-def test_codes_for_devices_end_with_the_right_of_whoever_made_them(
+def test_codes_for_devices_end_with_the_permission_of_their_maker(
     desk: Desk, taken_by: str
 ) -> None:
     heron, boss, stranger = desk.client(name="heron"), desk.client(), desk.client(False)

@@ -84,7 +84,7 @@ def test_files_for_programs_are_english(desk: Desk) -> None:
     assert "⟨de⟩" in browser.get("/admin/audit").text
 
 
-def test_a_language_that_is_no_longer_whole_gives_way(desk: Desk) -> None:
+def test_a_language_that_is_no_longer_complete_is_replaced_by_english(desk: Desk) -> None:
     """An incomplete translation must not keep anybody from working."""
     with desk.services.db.write() as s:
         s.get_one(Staff, desk.ids["desk"]).language = "ar"

@@ -155,7 +155,7 @@ def test_while_the_outcome_is_unknown_fields_are_locked_and_the_button_sends_aga
     assert len(desk.orders()) == 1
 
 
-def test_errors_are_shown_at_their_fields_and_typed_text_is_kept(
+def test_errors_are_shown_at_their_fields_and_typed_text_is_preserved(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -503,7 +503,7 @@ def refilled(page: Page, how: str) -> None:
     expect(page.locator(".products [data-product]")).to_have_count(6)
 
 
-def test_on_a_small_laptop_six_cars_are_seen_with_a_drop_later_again_and_on_the_way_back(
+def test_on_a_small_laptop_six_cars_are_visible_with_a_drop_later_again_and_on_the_return_trip(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page

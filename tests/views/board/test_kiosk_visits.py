@@ -31,7 +31,7 @@ def beat(lobby: Lobby, screen: str = "start") -> dict[str, Any]:
     return lobby.post("beat", screen=screen, release="1")
 
 
-def test_a_guest_who_asks_for_help_reads_that_somebody_comes(lobby: Lobby) -> None:
+def test_a_guest_who_asks_for_help_reads_that_staff_are_coming(lobby: Lobby) -> None:
     assert lobby.post("help", screen="car") == {"state": "asked"}
     assert beat(lobby, "car")["help"] == "asked"
     (call,) = calls(lobby)
@@ -41,7 +41,7 @@ def test_a_guest_who_asks_for_help_reads_that_somebody_comes(lobby: Lobby) -> No
     assert beat(lobby, "car")["help"] == "coming"
 
 
-def test_what_the_desk_approves_is_booked_on_the_house_and_tagged(lobby: Lobby) -> None:
+def test_what_the_desk_approves_is_booked_on_the_house_account_and_tagged(lobby: Lobby) -> None:
     lobby.set(rule="approval")
     offer = lobby.offer()
     assert lobby.order(offer=offer)["state"] == "asking"

@@ -60,7 +60,7 @@ def recorded(desk: Desk) -> list[str]:
         return list(rows)
 
 
-def test_a_call_for_help_rings_on_the_board_until_somebody_comes(desk: Desk) -> None:
+def test_a_call_for_help_rings_on_the_board_until_staff_answer_it(desk: Desk) -> None:
     kiosk_id, client = add_kiosk(desk), desk.client()
     before = bar(desk)
     assert "kiosk" not in before
@@ -81,7 +81,7 @@ def test_a_call_for_help_rings_on_the_board_until_somebody_comes(desk: Desk) -> 
     assert recorded(desk) == ["kiosk.help_answered"]
 
 
-def test_help_of_a_visit_that_is_over_or_of_another_house_does_not_ring(desk: Desk) -> None:
+def test_a_call_for_help_of_an_ended_visit_or_of_another_property_does_not_ring(desk: Desk) -> None:
     kiosk_id = add_kiosk(desk)
     ring(desk, kiosk_id, ended_at=NOON)
     ring(desk, kiosk_id, help_at=None)
@@ -127,7 +127,7 @@ def csrf(client: Any) -> dict[str, str]:
     return {"csrf_token": text.split('name="csrf-token" content="')[1].split('"')[0]}
 
 
-def test_no_other_house_answers_and_no_answer_of_another_kind_counts(desk: Desk) -> None:
+def test_no_other_property_can_answer_and_no_answer_of_another_kind_counts(desk: Desk) -> None:
     number = ask(desk, add_kiosk(desk, "other"), "other")
     assert "kiosk" not in bar(desk)
     client = desk.client()
@@ -148,7 +148,7 @@ def test_an_approval_of_three_minutes_ago_is_shown_no_more(desk: Desk) -> None:
         assert not s.get_one(KioskAsk, number).house_pays
 
 
-def test_a_desk_code_is_shown_once_and_says_whether_the_house_pays(desk: Desk) -> None:
+def test_a_desk_code_is_shown_once_and_states_whether_the_property_pays(desk: Desk) -> None:
     add_kiosk(desk)
     client = desk.client()
     assert "Kiosk code" in client.get("/").text
@@ -172,7 +172,7 @@ def test_a_desk_code_is_shown_once_and_says_whether_the_house_pays(desk: Desk) -
     assert recorded(desk) == ["kiosk.code_made", "kiosk.code_made"]
 
 
-def test_a_code_for_the_guest_of_another_house_is_not_made(desk: Desk) -> None:
+def test_a_code_for_the_guest_of_another_property_is_not_made(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "COMPLETED", prop="other")
     with desk.services.db.read() as s:
         guest_id = s.get_one(Order, order_id).guest_id
@@ -235,7 +235,7 @@ def statements(desk: Desk, client: Any) -> list[str]:
     return [each for each in made if each.lstrip().upper().startswith("SELECT")]
 
 
-def test_a_house_without_kiosks_sees_nothing_of_them(desk: Desk) -> None:
+def test_a_property_without_kiosks_sees_nothing_of_them(desk: Desk) -> None:
     page = desk.client().get("/").text
     assert "Kiosk code" not in page.split("<dialog")[0]
     with desk.services.db.read() as s:

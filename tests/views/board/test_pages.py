@@ -99,7 +99,9 @@ def test_only_groups_that_list_all_of_theirs_say_how_many(desk: Desk, browser: F
     assert page.count("data-jump-count") == 2  # now and later
 
 
-def test_how_long_nobody_knows_is_no_time_of_the_day(desk: Desk, browser: FlaskClient) -> None:
+def test_the_age_of_an_unknown_order_is_a_duration_and_no_time_of_day(
+    desk: Desk, browser: FlaskClient
+) -> None:
     desk.order("UNKNOWN")
     assert poll(browser)["rows"][0]["timer"]["pattern"] == "for {up} min"
 
@@ -462,7 +464,7 @@ def test_impossible_rows_in_since_are_ignored(desk: Desk, browser: FlaskClient, 
     assert [row["id"] for row in poll(browser, since=f"a.b.c~{step}AAAA")["rows"]] == [order_id]
 
 
-def test_the_cars_of_a_group_are_told_apart_and_stand_as_they_are_counted(
+def test_the_cars_of_a_group_are_numbered_and_listed_in_that_order(
     desk: Desk, browser: FlaskClient
 ) -> None:
     ids = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(4)]

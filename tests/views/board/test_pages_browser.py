@@ -317,7 +317,7 @@ def test_a_row_whose_group_is_wrong_moves_at_once_and_leaves_a_mark_of_its_size(
     assert third
 
 
-def test_a_mark_goes_by_itself_where_nobody_points_and_the_updates_stand_in_the_header(
+def test_a_change_mark_disappears_by_itself_unless_pointed_at_and_updates_are_in_the_header(
     served: Served,
 ) -> None:
     second, first = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2))

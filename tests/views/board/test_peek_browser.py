@@ -58,7 +58,7 @@ def test_who_goes_through_the_list_asks_for_the_last_ride_alone(served: Served) 
     assert [url for url in urls if re.search(r"/rides/\d+$", url)] == [f"{served.url}/rides/2"]
 
 
-def test_a_ride_that_does_not_come_says_so_and_is_asked_for_again(served: Served) -> None:
+def test_a_ride_that_does_not_load_is_reported_and_can_be_requested_again(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page = opened(served)
     page.route(f"**/rides/{order_id}", lambda route: route.abort())

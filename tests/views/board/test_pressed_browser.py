@@ -68,7 +68,7 @@ def test_a_press_is_a_row_before_the_server_answers_and_then_the_ride_itself(
     assert browsed.faults == []
 
 
-def test_a_press_without_an_answer_says_so_until_somebody_knows(
+def test_a_press_without_an_answer_is_shown_as_unanswered_until_the_outcome_is_known(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page

@@ -114,7 +114,7 @@ DETAIL = """async () => {
 
 
 @pytest.mark.parametrize("answer", ["held[0].answer('<p>Wi-Fi of the house')", "held[0].cut()"])
-def test_a_page_that_is_no_ride_is_told_and_asked_for_again(page: Any, answer: str) -> None:
+def test_a_page_that_is_no_ride_is_reported_and_requested_again(page: Any, answer: str) -> None:
     page.evaluate(HOLD)
     page.evaluate(DETAIL)
     tried = page.evaluate(f"""async () => {{
@@ -135,7 +135,7 @@ def test_a_page_that_is_no_ride_is_told_and_asked_for_again(page: Any, answer: s
         ("answer('<div data-ride=7>')", 0),
     ],
 )
-def test_a_press_that_did_nothing_is_told_after_the_user_has_gone_on(
+def test_a_press_that_did_nothing_is_reported_after_the_user_has_gone_on(
     page: Any, answer: str, told: int
 ) -> None:
     page.evaluate(HOLD)

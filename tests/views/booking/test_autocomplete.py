@@ -257,7 +257,7 @@ def test_where_the_ride_begins_is_no_drop_for_it(desk: Desk) -> None:
     assert not re.search(r"data-drop-tile[^>]*>\s*[^/]*Our own door", page)
 
 
-def test_a_suggested_drop_says_how_long_its_way_took_from_the_property(desk: Desk) -> None:
+def test_a_suggested_drop_shows_how_long_the_ride_from_the_property_took(desk: Desk) -> None:
     known(desk)
     with desk.app.extensions["ridedash"].db.write() as s:
         set_favourite(s, 1, "drop", 1, "Harbour Station", LatLng(-38.52, -128.02))
@@ -287,7 +287,7 @@ def test_cars_without_a_drop_stand_below_the_suggested_drops(desk: Desk) -> None
     assert shown(**TRIP) == []
 
 
-def test_without_scripts_a_suggested_drop_shows_its_cars_and_keeps_what_was_typed(
+def test_without_scripts_a_suggested_drop_shows_its_cars_and_preserves_typed_text(
     desk: Desk,
 ) -> None:
     with desk.app.extensions["ridedash"].db.write() as s:

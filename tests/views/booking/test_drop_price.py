@@ -23,7 +23,7 @@ def test_a_drop_where_the_ride_begins_is_no_mistake_yet(desk: Desk) -> None:
     }
 
 
-def test_no_place_is_asked_for_in_words(desk: Desk) -> None:
+def test_a_missing_place_is_an_error_in_words(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     answer = desk.client().get(f"/rides/{order_id}/drop-price.json")
     assert answer.status_code == 422

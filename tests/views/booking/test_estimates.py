@@ -106,7 +106,7 @@ def silent(desk: Desk) -> Desk:
     return desk
 
 
-def test_a_fixed_price_that_the_list_lacks_is_asked_for_by_its_category(silent: Desk) -> None:
+def test_a_fixed_price_that_the_list_lacks_is_requested_by_its_category(silent: Desk) -> None:
     page = silent.page(**TRIP, show="1")
     assert asked_alone(silent) == ["auto", "mini", "share", "suv"]
     assert "₹240" in cards(page)["mini"]
@@ -125,12 +125,12 @@ def bearer_of(request: httpx.Request) -> str | None:
     return request.headers.get("Authorization")
 
 
-def test_without_a_drop_nothing_is_asked_for_by_category(silent: Desk) -> None:
+def test_without_a_drop_nothing_is_requested_by_category(silent: Desk) -> None:
     silent.page(show="1")
     assert asked_alone(silent) == []
 
 
-def test_a_category_without_any_estimate_is_asked_once_for_a_trip(desk: Desk) -> None:
+def test_a_category_without_any_estimate_is_requested_once_for_a_trip(desk: Desk) -> None:
     desk.service.estimates.clear()
     page = desk.page(**TRIP, show="1")
     assert asked_alone(desk) == ["auto", "mini", "share", "suv"]

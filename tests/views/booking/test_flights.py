@@ -48,7 +48,9 @@ def test_the_flight_stays_with_the_ride_on_its_card_and_on_the_hand_over(desk: D
         ("", None),
     ],
 )
-def test_a_flight_number_is_kept_as_it_is_printed(desk: Desk, typed: str, kept: str | None) -> None:
+def test_a_flight_number_is_stored_as_it_is_printed(
+    desk: Desk, typed: str, kept: str | None
+) -> None:
     assert desk.press(desk.form(), **FLIGHT | {"flight": typed}).status_code == 303
     assert desk.orders()[0].flight == kept
 
@@ -63,7 +65,7 @@ def test_a_flight_number_is_kept_as_it_is_printed(desk: Desk, typed: str, kept: 
         ({"departs": "today 6"}, "That time is over: 06:00."),
     ],
 )
-def test_a_flight_that_can_not_be_is_refused_and_what_was_typed_is_kept(
+def test_an_impossible_flight_is_refused_and_typed_text_is_preserved(
     desk: Desk, changes: dict[str, str], said: str
 ) -> None:
     answer = desk.press(desk.form(), **FLIGHT | changes)

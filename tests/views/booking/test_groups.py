@@ -60,7 +60,7 @@ def test_a_list_books_a_car_for_each_of_its_guests(desk: Booking) -> None:
     assert (again.headers["Location"], len(desk.orders())) == ("/groups/1", 3)
 
 
-def test_each_wrong_line_is_named_and_the_list_is_kept(desk: Booking) -> None:
+def test_each_wrong_line_is_named_and_the_list_is_preserved(desk: Booking) -> None:
     typed = "Guest Heron, 412, 12\n, 413\nGuest Teal\nA, B, C, D"
     answer = desk.press(desk.form(), guest_name="", guests=typed)
     assert (answer.status_code, desk.orders()) == (422, [])
@@ -72,7 +72,7 @@ def test_each_wrong_line_is_named_and_the_list_is_kept(desk: Booking) -> None:
     assert "Guest Heron, 412, 12\n, 413" in unescape(answer.text).replace("\r", "")
 
 
-def test_a_list_of_seven_is_refused_and_kept(desk: Booking) -> None:
+def test_a_list_of_seven_is_refused_and_preserved(desk: Booking) -> None:
     typed = "\n".join(f"Guest {n}" for n in range(7))
     answer = desk.press(desk.form(), guest_name="", guests=typed)
     assert (answer.status_code, desk.orders()) == (422, [])
@@ -96,7 +96,7 @@ def test_a_blank_list_is_no_list(desk: Booking) -> None:
     assert desk.press(desk.form(), guests="\n").headers["Location"] == "/rides/1"
 
 
-def test_a_drop_without_a_name_is_a_pinned_place_and_none_is_told_to_the_driver(
+def test_a_drop_without_a_name_is_a_pinned_place_and_a_missing_one_is_for_the_guest_to_tell(
     rides: Desk,
 ) -> None:
     first = group(rides, ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CALL_DRIVER"))
@@ -142,7 +142,7 @@ def cancel_all(browser: FlaskClient, first: int, **form: str) -> Any:
     return browser.post(path, data=form)
 
 
-def test_all_cars_are_cancelled_each_in_its_own_way_and_the_sum_is_said_before(
+def test_all_cars_are_cancelled_each_by_its_own_call_and_the_total_fee_is_shown_before(
     rides: Desk,
 ) -> None:
     late = {"allotted_at": NOON - timedelta(hours=1)}
@@ -180,7 +180,9 @@ def test_cancelling_planned_cars_is_undone_and_cancelling_others_is_not(rides: D
     assert "2 planned · 1 cancelled" in browser.get(f"/groups/{first}").text
 
 
-def test_a_fee_that_began_after_the_page_was_shown_is_said_first(rides: Desk) -> None:
+def test_a_fee_that_began_after_the_page_was_shown_is_shown_before_anything_is_cancelled(
+    rides: Desk,
+) -> None:
     first = group(rides, ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CALL_DRIVER"))
     rides.services.client = service = Service(Done())
     browser = rides.client()

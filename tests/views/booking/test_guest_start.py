@@ -83,7 +83,7 @@ def test_the_page_asks_for_limits_and_proposes_some(desk: Desk) -> None:
         ({"ceiling": "99999999999999"}, "whole amount"),
     ],
 )
-def test_limits_out_of_bounds_are_asked_again_and_nothing_is_lost(
+def test_limits_out_of_bounds_are_refused_and_typed_text_is_preserved(
     desk: Desk, limits: dict[str, str], words: str
 ) -> None:
     answer = asked(desk, **(NINE_PM | limits))
@@ -92,7 +92,7 @@ def test_limits_out_of_bounds_are_asked_again_and_nothing_is_lost(
     assert 'name="guest_name" value="Guest Heron"' in re.sub(r"\s+", " ", answer.text)
 
 
-def test_what_a_ceiling_means_for_a_meter_is_said_to_staff_and_guest(desk: Desk) -> None:
+def test_what_a_ceiling_means_for_a_meter_is_shown_to_staff_and_guest(desk: Desk) -> None:
     form = desk.form(category="suv")
     page = desk.press(form, guest_starts="1").text
     assert "The estimate may be at most (INR)" in page
@@ -229,7 +229,7 @@ def test_staff_take_it_back_or_order_it_themselves(desk: Desk) -> None:
     assert "started at the desk" in desk.client.get(f"/rides/{other}").text
 
 
-def test_many_presses_in_a_minute_are_held_back(desk: Desk) -> None:
+def test_many_presses_in_a_minute_are_throttled(desk: Desk) -> None:
     path = link(desk, waiting(desk))
     desk.service.estimates = [upfront("mini", 320, "F9")]
     guest = phone(desk)

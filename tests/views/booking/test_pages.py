@@ -369,7 +369,7 @@ def test_the_same_form_with_other_contents_is_refused_and_links_to_its_ride(desk
         ({"guest_room": "x" * 40}, "under 32"),
     ],
 )
-def test_an_invalid_field_is_marked_and_typed_text_is_kept(
+def test_an_invalid_field_is_marked_and_typed_text_is_preserved(
     desk: Desk, changes: dict[str, str], words: str
 ) -> None:
     typed = {
@@ -399,7 +399,7 @@ OTHER_DROP = {"drop": "Museum", "drop_lat": "-38.6", "drop_lng": "-128.1", "drop
         (OTHER_DROP | {"guest_phone": "12"}, 422, "No phone has this number"),
     ],
 )
-def test_no_car_is_ordered_to_another_place_than_the_fields_say(
+def test_no_car_is_ordered_to_another_place_than_that_of_the_fields(
     desk: Desk, changes: dict[str, str], status: int, words: str
 ) -> None:
     form = desk.form(category="suv")
@@ -422,7 +422,7 @@ def test_a_form_that_made_its_order_leads_to_it_although_its_trip_was_changed(de
     assert len(desk.orders()) == 1
 
 
-def test_a_car_that_is_not_offered_any_more_is_said_and_no_other_one_chosen(desk: Desk) -> None:
+def test_a_car_that_is_not_offered_any_more_is_reported_and_no_other_one_chosen(desk: Desk) -> None:
     form = desk.form()
     desk.now += timedelta(seconds=121)
     del desk.service.estimates[0], desk.service.categories[0]
@@ -571,7 +571,7 @@ def test_words_about_a_press_are_not_taken_for_an_outage(
     assert f'data-category="{pressed.category}"' in answer.text, "what was pressed stays chosen"
 
 
-def test_no_cars_at_a_pickup_is_not_asked_for_again_by_itself(desk: Desk) -> None:
+def test_no_cars_at_a_pickup_is_not_requested_again_automatically(desk: Desk) -> None:
     desk.service.categories = []
     answer = desk.client.get("/products.json", query_string=TRIP)
     assert answer.status_code == 422
@@ -703,7 +703,7 @@ def test_a_pin_in_a_hotspot_takes_place_and_name_of_the_nearest_point(desk: Desk
 @pytest.mark.parametrize(
     "name", ["Near Lower Crossing, Old Town", "Pin on the map (-38.5, -127.9)", "-38.502, -127.996"]
 )
-def test_the_name_of_a_pin_is_not_kept_for_a_distant_point(desk: Desk, name: str) -> None:
+def test_the_name_of_a_pin_is_not_used_for_a_distant_point(desk: Desk, name: str) -> None:
     desk.service.zone = ZONE
     pin = {"pickup": name, "pickup_lat": "-38.502", "pickup_lng": "-127.996"}
     body = desk.client.get("/products.json", query_string=TRIP | pin).get_json()
@@ -921,7 +921,7 @@ def test_a_ride_that_goes_on_is_not_replaced_by_a_form_filled_from_it(desk: Desk
     assert desk.orders()[1].supersedes is None
 
 
-def test_a_return_trip_goes_the_other_way_for_the_same_guest(desk: Desk) -> None:
+def test_a_return_trip_swaps_pickup_and_drop_for_the_same_guest(desk: Desk) -> None:
     desk.press(desk.form(category="suv"), guest_room="412", note="Two bags")
     page = desk.page(**{"return": "1"})
     form = filled(page)

@@ -258,7 +258,7 @@ def test_higher_rates_are_explained_for_this_price() -> None:
     assert shown(category("share", "Share"), SHARE).surge == ""
 
 
-def test_the_cheapest_private_car_that_is_near_is_preferred_unless_another_is_asked_for() -> None:
+def test_the_cheapest_private_car_that_is_near_is_preferred_unless_another_is_requested() -> None:
     cards = (
         shown(category("suv", "SUV"), metered("suv", 300, 400)),
         shown(category("mini", "Mini", eta=-1), upfront("mini", 100, "f")),

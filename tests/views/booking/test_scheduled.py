@@ -116,7 +116,7 @@ def test_a_form_sent_twice_makes_one_scheduled_order_and_changed_is_refused(desk
         ),
     ],
 )
-def test_an_invalid_time_is_refused_with_a_message_and_typed_text_is_kept(
+def test_an_invalid_time_is_refused_with_a_message_and_typed_text_is_preserved(
     desk: Desk, changes: dict[str, str], said: str
 ) -> None:
     sent = LATER | {"note": "two bags", "guest_name": "Guest Wren"} | changes
@@ -131,7 +131,7 @@ def test_an_invalid_time_is_refused_with_a_message_and_typed_text_is_kept(
     assert desk.orders() == []
 
 
-def test_a_typed_time_is_read_on_the_propertys_clock_and_said_in_full(desk: Desk) -> None:
+def test_a_typed_time_is_read_on_the_propertys_clock_and_shown_in_full(desk: Desk) -> None:
     def read(**query: str) -> dict[str, Any]:
         told = desk.client.get("/pickup-time.json", query_string=query).get_json()
         assert told.pop("quick") == ["+30 min", "+1 hour", "today 20:00", "tomorrow 06:00"]
@@ -156,7 +156,7 @@ def test_a_typed_time_is_read_on_the_propertys_clock_and_said_in_full(desk: Desk
     assert quick == ["+30 min", "+1 hour", "today 06:00", "today 20:00"]
 
 
-def test_a_ride_is_planned_by_words_alone_and_wrong_words_are_kept(desk: Desk) -> None:
+def test_a_ride_is_planned_by_words_alone_and_wrong_words_are_preserved(desk: Desk) -> None:
     refused = desk.press(desk.form(), when="later", pickup_words="3/4 6")
     assert refused.status_code == 422
     assert "3/4 may be two days." in words(refused.text)
@@ -182,7 +182,7 @@ def test_a_time_is_typed_in_the_words_of_the_staff_member(desk: Desk) -> None:
     assert [order.pickup_at for order in desk.orders()] == [datetime(2026, 3, 5, 0, 30, tzinfo=UTC)]
 
 
-def test_of_a_typed_time_that_comes_twice_the_first_is_meant_and_said(desk: Desk) -> None:
+def test_of_a_typed_time_that_comes_twice_the_first_is_meant_and_shown(desk: Desk) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
     told = desk.client.get("/pickup-time.json?words=tomorrow+0230").get_json()
@@ -398,7 +398,7 @@ def test_a_price_that_the_worker_stored_is_formatted_when_it_is_shown(
     ("price_text", "shown"),
     [("Taxameter, etwa 310–360 ₹", "Taxameter, etwa 310–360 ₹"), (None, "")],
 )
-def test_an_offer_with_an_unreadable_product_keeps_what_its_card_said(
+def test_an_offer_with_an_unreadable_product_shows_its_stored_price_text(
     desk: Desk, tmp_path: Path, price_text: str | None, shown: str
 ) -> None:
     order_id = plan(desk, offer=offer_of(desk, "suv"))
@@ -417,7 +417,7 @@ def test_an_offer_with_an_unreadable_product_keeps_what_its_card_said(
         ("mini", "₹240 fixed", "Festpreis 240 ₹"),
     ],
 )
-def test_a_price_is_read_in_the_readers_language_whoever_booked(
+def test_a_price_is_shown_in_the_readers_language_independent_of_who_booked(
     desk: Desk, category: str, english: str, german: str
 ) -> None:
     order_id = plan(desk, offer=offer_of(desk, category))

@@ -65,7 +65,7 @@ def test_a_ride_is_scheduled_by_keyboard_and_the_button_shows_the_time(
     assert browsed.faults == []
 
 
-def test_a_time_that_nobody_has_read_is_asked_again(browsed: Browsed) -> None:
+def test_a_time_that_could_not_be_read_is_sent_again(browsed: Browsed) -> None:
     page = browsed.page
     page.clock.install()
     browsed.open(READY)

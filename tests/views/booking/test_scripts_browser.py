@@ -162,7 +162,7 @@ def test_old_prices_are_renewed_although_the_clock_is_set_back(page: Any) -> Non
     assert page.evaluate("old") == 1
 
 
-def test_a_renewal_without_an_answer_keeps_the_cars_and_is_asked_for_again(page: Any) -> None:
+def test_a_renewal_without_an_answer_keeps_the_cars_and_is_requested_again(page: Any) -> None:
     page.clock.install()
     page.evaluate(CARS)
     shown = page.evaluate("""async () => {
@@ -181,14 +181,14 @@ def test_a_renewal_without_an_answer_keeps_the_cars_and_is_asked_for_again(page:
     assert page.evaluate("old") == 1
 
 
-def test_a_question_for_cars_that_nobody_answered_can_be_asked_again(page: Any) -> None:
+def test_an_unanswered_request_for_cars_can_be_repeated(page: Any) -> None:
     page.evaluate(CARS)
     page.evaluate("async () => { const done = cars.load(trip); held[0].cut(); await done; }")
     expect(page.get_by_role("alert")).to_contain_text("No answer")
     expect(page.get_by_role("button", name="Again")).to_be_visible()
 
 
-def test_cars_that_nobody_answered_are_asked_for_again_ever_more_rarely(page: Any) -> None:
+def test_an_unanswered_request_for_cars_is_repeated_ever_more_rarely(page: Any) -> None:
     page.clock.install()
     page.evaluate(CARS)
     page.evaluate("""async () => {
@@ -223,7 +223,7 @@ def test_cars_that_nobody_answered_are_asked_for_again_ever_more_rarely(page: An
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_only_an_answer_that_may_change_by_itself_is_asked_for_again(page: Any) -> None:
+def test_only_an_answer_that_may_change_by_itself_is_requested_again(page: Any) -> None:
     page.clock.install()
     pressed = "<div role=alert>It went away while it was saving.<button data-retry></button></div>"
     page.evaluate(CARS, pressed)
@@ -288,7 +288,7 @@ def test_a_choice_outlives_an_outage_and_a_press_in_vain(page: Any, renewal: boo
     assert page.evaluate(OUTAGE, ["", renewal])["chosen"] is None
 
 
-def test_cars_are_asked_for_again_no_longer_than_half_an_hour(page: Any) -> None:
+def test_cars_are_requested_again_no_longer_than_half_an_hour(page: Any) -> None:
     page.clock.install()
     page.evaluate(CARS)
     page.evaluate("""async () => {
@@ -302,7 +302,7 @@ def test_cars_are_asked_for_again_no_longer_than_half_an_hour(page: Any) -> None
     assert page.evaluate("held.length") == 31
 
 
-def test_only_the_last_change_of_a_price_is_told_until_a_car_is_chosen(page: Any) -> None:
+def test_only_the_last_change_of_a_price_is_shown_until_a_car_is_chosen(page: Any) -> None:
     page.evaluate(CARS)
     told = page.evaluate("""async () => {
       document.body.dataset.deskBody = "";

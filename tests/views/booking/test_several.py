@@ -25,7 +25,7 @@ def planned(desk: Desk) -> dict[str, str]:
     return filled(desk.press(desk.form(), **SERIES).text)
 
 
-def test_the_way_back_is_planned_with_the_same_press(desk: Desk) -> None:
+def test_the_return_trip_is_planned_with_the_same_press(desk: Desk) -> None:
     form = desk.form()
     back = {"back": "y", "back_date": "2026-03-04", "back_time": "18:00"}
     answer = desk.press(form, **back)
@@ -51,7 +51,7 @@ def test_the_way_back_is_planned_with_the_same_press(desk: Desk) -> None:
         (LATER | {"back_date": "2026-03-05", "back_time": "05:10"}, "begins after the way there"),
     ],
 )
-def test_a_way_back_without_a_good_time_orders_nothing(
+def test_a_return_trip_without_a_valid_time_orders_nothing(
     desk: Desk, back: dict[str, str], said: str
 ) -> None:
     answer = desk.press(desk.form(), back="y", **back)
@@ -59,7 +59,7 @@ def test_a_way_back_without_a_good_time_orders_nothing(
     assert said in answer.text
 
 
-def test_the_price_of_the_way_back_is_asked_for_the_swapped_trip(desk: Desk) -> None:
+def test_the_price_of_the_return_trip_is_requested_for_the_swapped_trip(desk: Desk) -> None:
     offer = desk.form()["offer"]
     answer = desk.client.get(f"/return-price.json?offer={offer}").json
     assert "Way back: ₹" in answer["words"]
@@ -69,7 +69,7 @@ def test_the_price_of_the_way_back_is_asked_for_the_swapped_trip(desk: Desk) -> 
     assert desk.client.get("/return-price.json?offer=999").status_code == 422
 
 
-def test_the_price_that_was_shown_for_the_way_back_stays_with_it(desk: Desk) -> None:
+def test_the_price_that_was_shown_for_the_return_trip_is_stored_with_it(desk: Desk) -> None:
     form = desk.form()
     shown = desk.client.get(f"/return-price.json?offer={form['offer']}").json
     back = {"back": "y", "back_date": "2026-03-04", "back_time": "18:00"}
@@ -159,7 +159,7 @@ def test_the_dates_are_shown_while_they_are_chosen(desk: Desk) -> None:
         (datetime(2026, 10, 23, 12, 0, tzinfo=UTC), "2026-10-24", "Clocks show that time twice"),
     ],
 )
-def test_a_change_of_clocks_is_said_beside_the_date_before_the_press(
+def test_a_change_of_clocks_is_shown_beside_the_date_before_the_press(
     desk: Desk, at: datetime, first: str, said: str
 ) -> None:
     zone(desk, "Europe/Berlin")

@@ -551,7 +551,7 @@ def test_the_map_is_as_near_as_people_walk(desk: Desk, phone: FlaskClient) -> No
     assert '"zoom":' not in over, "nothing moves any more"
 
 
-def test_an_answer_with_a_start_code_is_kept_for_nobody_else(desk: Desk) -> None:
+def test_an_answer_with_a_start_code_is_not_cached_for_anyone_else(desk: Desk) -> None:
     for otp, kept in ((CODE, False), (None, True)):
         token = link(desk, desk.order("BOOKED", "CLIENT_LOCATED", otp=otp))
         with desk.services.db.read() as s:

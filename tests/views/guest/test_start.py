@@ -77,7 +77,7 @@ def states(desk: Desk) -> list[str]:
     ("state", "unasked"),
     [("WAITING", True), ("SCHEDULED", True), ("READY", False), ("MATCHING", False)],
 )
-def test_no_age_of_news_is_told_before_the_company_is_asked(
+def test_no_age_of_updates_is_shown_before_anything_is_sent_to_the_company(
     desk: Desk, phone: FlaskClient, kind: LinkKind, state: str, unasked: bool
 ) -> None:
     path = link(desk, desk.order(state, seat_prices={"": "240"}), kind)

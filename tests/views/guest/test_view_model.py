@@ -77,7 +77,7 @@ def test_a_follower_reads_a_guests_name_as_their_language_says_it(desk: Desk) ->
     assert view.headline == "Wren様は移動中です"
 
 
-def test_once_the_ride_is_over_nothing_moves_and_nobody_is_called(desk: Desk) -> None:
+def test_once_the_ride_is_over_nothing_moves_and_no_phone_number_is_shown(desk: Desk) -> None:
     view = shown(desk, page_of(desk, "BOOKED", "COMPLETED"))
     assert (view.live, view.driver_phone, view.pickup, view.drop) == (False, "", None, None)
     assert view.position is None
@@ -85,7 +85,7 @@ def test_once_the_ride_is_over_nothing_moves_and_nobody_is_called(desk: Desk) ->
     assert shown(desk, page_of(desk, "BOOKED", "COMPLETED"), "follower").invoice is None
 
 
-def test_another_car_is_told_with_the_plate_that_does_not_come(desk: Desk) -> None:
+def test_another_car_is_shown_with_the_plate_that_does_not_come(desk: Desk) -> None:
     page = page_of(desk, "BOOKED", "CALL_DRIVER", ride=SWAPPED)
     rider, follower = shown(desk, page), shown(desk, page, "follower")
     assert (rider.changed, rider.was) == ("Your car has changed", "KA 01 ZZ 0001")
@@ -129,7 +129,7 @@ def waiting(desk: Desk, **facts: Any) -> OrderPage:
     return page_of(desk, "WAITING", seat_prices={"": "240"}, **facts)
 
 
-def test_a_ride_that_waits_for_its_guest_tells_car_price_and_limit(desk: Desk) -> None:
+def test_a_ride_that_waits_for_its_guest_shows_car_price_and_limit(desk: Desk) -> None:
     page = waiting(desk)
     assert shown(desk, page).ready == Ready("Mini", "₹240", "₹300", IN_CASH, "", "")
     assert shown(desk, page, "follower").ready is None
@@ -163,7 +163,7 @@ def test_a_follower_reads_nothing_unproved_of_a_ride_that_a_restore_holds(desk: 
 
 
 @pytest.mark.parametrize(("payment", "said"), [("cash", True), ("svc_money", False), (None, False)])
-def test_only_who_pays_in_cash_is_told_so(desk: Desk, payment: str | None, said: bool) -> None:
+def test_only_who_pays_in_cash_reads_so(desk: Desk, payment: str | None, said: bool) -> None:
     page = waiting(desk)
     page.order.payment = payment
     ready = shown(desk, page).ready
@@ -171,14 +171,16 @@ def test_only_who_pays_in_cash_is_told_so(desk: Desk, payment: str | None, said:
     assert ready.pays == (IN_CASH if said else "")
 
 
-def test_a_price_by_the_meter_is_said_to_be_no_limit(desk: Desk) -> None:
+def test_a_price_by_the_meter_is_described_as_no_limit(desk: Desk) -> None:
     ready = shown(desk, page_of(desk, "WAITING")).ready
     assert ready is not None
     assert ready.meter == "It runs by the meter, which may say more than the estimate."
 
 
 @pytest.mark.parametrize(("name", "told"), [("not_started", True), ("not_ordered_yet", False)])
-def test_why_the_last_press_ordered_nothing_is_told(desk: Desk, name: str, told: bool) -> None:
+def test_the_reason_why_the_last_press_ordered_nothing_is_shown(
+    desk: Desk, name: str, told: bool
+) -> None:
     page = waiting(desk)
     item = Attention(order_id=page.order.id, name=name, detail="NO_ANSWER", raised_at=NOON)
     ready = shown(desk, dataclasses.replace(page, attention=[item])).ready
@@ -186,13 +188,13 @@ def test_why_the_last_press_ordered_nothing_is_told(desk: Desk, name: str, told:
     assert ready.refused.startswith("The ride company can't be asked just now.") is told
 
 
-def test_a_link_asks_no_more_often_than_three_devices_may(desk: Desk) -> None:
+def test_a_link_answers_no_more_often_than_three_devices_may_poll(desk: Desk) -> None:
     for status in ("CALL_DRIVER", "CLIENT_LOCATED"):
         page = page_of(desk, "BOOKED", status)
         assert shown(desk, page).poll_ms >= POLL_MS
 
 
-def test_the_age_of_what_is_shown_is_said_or_that_there_is_none(desk: Desk) -> None:
+def test_the_age_of_the_data_is_shown_or_that_there_is_none(desk: Desk) -> None:
     with desk.app.test_request_context("/"):
         view = shown(desk, page_of(desk, "BOOKED", "CALL_DRIVER"))
         for freshness in ("stale", "lost"):
@@ -242,7 +244,7 @@ def test_a_headline_begins_with_a_capital() -> None:
     assert [_capital(each) for each in ("driver Cedar", "", "é")] == ["Driver Cedar", "", "É"]
 
 
-def test_a_planned_ride_is_told_by_its_pickup_and_not_by_when_it_is_ordered(desk: Desk) -> None:
+def test_a_planned_ride_shows_its_pickup_time_and_not_when_it_is_ordered(desk: Desk) -> None:
     page = page_of(desk, "SCHEDULED")
     page.order.pickup_at = NOON + timedelta(hours=4)  # 18:00 in Kolkata
     page.order.due_at = NOON + timedelta(hours=3, minutes=40)
@@ -253,12 +255,12 @@ def test_a_planned_ride_is_told_by_its_pickup_and_not_by_when_it_is_ordered(desk
     assert "17:40" in f"{view.headline} {view.detail}"
 
 
-def test_a_plate_that_is_known_from_before_is_told_only_while_the_change_is(desk: Desk) -> None:
+def test_the_previous_plate_is_shown_only_while_the_change_is(desk: Desk) -> None:
     page = page_of(desk, "BOOKED", "IN_PROGRESS", ride={"previous_plate": "KA01ZZ0001"})
     assert (shown(desk, page).changed, shown(desk, page).was) == ("", "")
 
 
-def test_before_a_car_is_known_nothing_is_said_of_one(desk: Desk) -> None:
+def test_before_a_car_is_known_nothing_is_shown_of_one(desk: Desk) -> None:
     page = page_of(desk, "BOOKED", "ALLOTMENT_PENDING")
     for kind in ("rider", "follower"):
         view = shown(desk, page, kind, CODE)

@@ -117,7 +117,7 @@ def test_rides_that_do_not_fit_are_counted_and_each_part_has_space(
         ([29, 0, 0, 1], [28, 0, 0, 1]),
     ],
 )
-def test_kinds_share_the_page_in_turn(wanted: list[int], given: list[int]) -> None:
+def test_kinds_share_the_page_fairly(wanted: list[int], given: list[int]) -> None:
     assert fair(wanted, [1, 1, 1, 2], 30) == given
 
 

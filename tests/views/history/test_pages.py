@@ -236,7 +236,7 @@ def test_no_address_of_the_history_contains_a_guest(desk: Desk, client: FlaskCli
 
 
 @pytest.mark.parametrize("query", ["guest=heron", "room=412", "guest=k1.x.y", "room=%00"])
-def test_a_guest_in_an_address_with_a_foreign_seal_is_requested_again(
+def test_a_guest_in_an_address_encrypted_with_another_key_is_reported_as_unreadable(
     desk: Desk, client: FlaskClient, query: str
 ) -> None:
     done(desk)

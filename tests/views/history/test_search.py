@@ -159,7 +159,7 @@ def test_no_address_contains_the_search_text(desk: Desk, browser_at: FlaskClient
 
 
 @pytest.mark.parametrize("written", ["heron", "k1.x.y", "..", "k1.%ff.%00", "é.é.é", "x" * 5000])
-def test_an_address_with_a_foreign_seal_finds_nothing_and_shows_that(
+def test_an_address_encrypted_with_another_key_finds_nothing_and_shows_that(
     desk: Desk, browser_at: FlaskClient, written: str
 ) -> None:
     order_id = ride(desk)

@@ -292,7 +292,7 @@ def test_thousands_of_cost_centres_are_one_line_beside_the_greatest(
     assert len([row for row in rows(client) if row["part"] == "cost_centre"]) == 25
 
 
-def test_waits_that_nobody_knows_have_no_picture(desk: Desk, client: FlaskClient) -> None:
+def test_unknown_waits_have_no_chart(desk: Desk, client: FlaskClient) -> None:
     order_id = done(desk)
     assert 'id="wait-' not in client.get("/insights").text
     change(desk, order_id, driver_s=100)
@@ -301,7 +301,7 @@ def test_waits_that_nobody_knows_have_no_picture(desk: Desk, client: FlaskClient
     assert 'id="wait-guest"' not in shown
 
 
-def test_no_rides_are_said_to_be_none(client: FlaskClient) -> None:
+def test_days_without_rides_are_shown_as_such(client: FlaskClient) -> None:
     text = client.get("/insights").text
     assert "Nothing was booked in these days" in text
     assert '<svg\n              class="bars"' not in text

@@ -63,7 +63,7 @@ def test_a_kiosk_and_a_door_display_and_a_member_of_staff_live_in_one_browser(de
     assert 'href="/door"' in browser.get("/").text, "it is a door display still"
 
 
-def test_a_document_whose_browser_has_become_another_kiosk_is_nobodys(desk: Desk) -> None:
+def test_a_document_whose_browser_has_become_another_kiosk_belongs_to_no_kiosk(desk: Desk) -> None:
     browser, first = pair(desk)
     csrf = token(browser)
 

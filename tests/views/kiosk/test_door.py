@@ -32,7 +32,7 @@ def events(desk: Desk, order_id: int) -> list[str]:
         return list(s.scalars(query.where(TimelineEvent.order_id == order_id)))
 
 
-def test_the_page_has_its_rows_and_names_nobody(desk: Desk) -> None:
+def test_the_page_has_its_rows_and_no_names_of_guests(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp="4821")
     ticket = Ticket(
         property_id=desk.ids["desk.property"],
@@ -49,7 +49,7 @@ def test_the_page_has_its_rows_and_names_nobody(desk: Desk) -> None:
         assert secret not in text
 
 
-def test_a_poll_without_news_answers_304_and_a_change_at_once(desk: Desk) -> None:
+def test_an_unchanged_poll_answers_304_and_a_change_is_sent_at_once(desk: Desk) -> None:
     client = door(desk)
     first = client.get("/door/rows.json")
     assert first.json["rows"] == []
@@ -61,7 +61,7 @@ def test_a_poll_without_news_answers_304_and_a_change_at_once(desk: Desk) -> Non
     assert [row["plate"] for row in news.json["rows"]] == ["KA 01 AB 1234"]
 
 
-def test_each_door_shows_its_own_house_in_that_houses_language(desk: Desk) -> None:
+def test_each_door_shows_its_own_property_in_that_propertys_language(desk: Desk) -> None:
     desk.order("BOOKED", "CALL_DRIVER", prop="other")
     client = door(desk, default_language="ar")
     assert client.get("/door/rows.json").json["rows"] == []
@@ -95,7 +95,9 @@ def test_the_doorman_marks_a_guest_and_the_desk_reads_it(desk: Desk) -> None:
     assert said == [(f"kiosk:{device_id}", f"orders:{order_id}", name) for name in ("away", "in")]
 
 
-def test_marks_are_taken_where_the_house_allows_them_and_of_its_own_rides_only(desk: Desk) -> None:
+def test_marks_are_accepted_if_the_property_allows_them_and_of_its_own_rides_only(
+    desk: Desk,
+) -> None:
     own = desk.order("BOOKED", "CLIENT_LOCATED")
     other = desk.order("BOOKED", "CLIENT_LOCATED", prop="other")
     over = desk.order("BOOKED", "COMPLETED")

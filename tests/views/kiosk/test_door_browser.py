@@ -99,7 +99,7 @@ def test_what_is_shown_fits_and_plates_have_twenty_millimetres_where_they_can(
         assert mm_per_px is None or plate * mm_per_px >= 20, size
 
 
-def test_without_an_answer_all_is_grey_and_its_age_is_said(served: Served) -> None:
+def test_without_an_answer_all_is_grey_and_its_age_is_shown(served: Served) -> None:
     served.desk.order("BOOKED", "CALL_DRIVER")
     page = device_page(served, "door", TABLET)
     page.clock.install(time=NOON)

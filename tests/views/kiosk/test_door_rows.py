@@ -79,7 +79,7 @@ def test_an_autos_bill_after_its_ride_is_no_car_at_the_door(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(("shows", "label"), [("room", "412"), ("initials", "GH"), ("number", "")])
-def test_a_ride_is_known_by_its_number_or_by_what_the_house_chose(
+def test_a_ride_is_identified_by_its_number_or_by_what_the_property_chose(
     desk: Desk, shows: str, label: str
 ) -> None:
     at_desk, at_kiosk = coming(desk, 2), coming(desk, 3)
@@ -108,7 +108,7 @@ def test_a_swapped_car_shows_the_new_plate_and_the_old_one(desk: Desk) -> None:
     assert (row.plate, row.was) == ("KA 01 AB 1234", "KA 05 XY 9876")
 
 
-def test_old_news_have_their_age_and_no_minutes(desk: Desk) -> None:
+def test_old_updates_have_their_age_and_no_minutes(desk: Desk) -> None:
     coming(desk, 2, ride={"seen_at": NOON - timedelta(seconds=90)})
     coming(desk, 3, ride={"seen_at": NOON - timedelta(seconds=30)})
     fresh, old = sorted(shown(desk).rows, key=lambda row: bool(row.seen))
@@ -116,7 +116,7 @@ def test_old_news_have_their_age_and_no_minutes(desk: Desk) -> None:
     assert (old.minutes, old.seen) == ("", "2026-05-04T08:28:30.000Z")
 
 
-def test_pickup_points_are_said_when_there_are_several(desk: Desk) -> None:
+def test_pickup_points_are_shown_when_there_are_several(desk: Desk) -> None:
     coming(desk, 2)
     assert [row.point for row in shown(desk).rows] == [""]
     coming(desk, 3, pickup_name="Central Station – Gate 2")
@@ -140,7 +140,7 @@ def test_a_mark_is_shown_until_another_car_comes(desk: Desk) -> None:
     assert shown(desk).rows[0].mark == ""
 
 
-def test_a_mark_raises_the_revision_once_and_only_of_a_ride_of_the_house(desk: Desk) -> None:
+def test_a_mark_raises_the_revision_once_and_only_of_a_ride_of_the_property(desk: Desk) -> None:
     own, home = desk.order("BOOKED", "CLIENT_LOCATED"), desk.ids["desk.property"]
     other = desk.order("BOOKED", "CLIENT_LOCATED", prop="other")
     over, planned = desk.order("BOOKED", "COMPLETED"), desk.order("SCHEDULED")

@@ -20,7 +20,7 @@ def document(lobby: Lobby) -> dict[str, Any]:
     return dict(json.loads(found[0]))
 
 
-def test_answers_and_the_document_bring_it_for_languages_that_nobody_has_read(
+def test_answers_and_the_document_contain_it_for_unreviewed_languages(
     lobby: Lobby,
 ) -> None:
     with marked_words(lobby.desk.app, ["de"], GUESTS_ONLY):

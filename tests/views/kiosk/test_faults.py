@@ -118,7 +118,7 @@ def asked(lobby: Lobby, route: str, **form: Any) -> tuple[int, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_before_an_order_is_said_in_the_guests_words(lobby: Lobby, fault: str) -> None:
+def test_a_fault_before_an_order_is_explained_in_words_for_guests(lobby: Lobby, fault: str) -> None:
     broken, told = FAULTS[fault]
     offer = lobby.offer()
     for route in ROUTES:
@@ -168,7 +168,7 @@ def test_a_fault_after_an_order_never_says_that_nothing_was_ordered(
     assert len(lobby.orders()) == 1
 
 
-def test_a_cancel_that_may_have_been_heard_is_not_called_unheard(lobby: Lobby) -> None:
+def test_a_cancel_that_may_have_arrived_is_not_reported_as_unsent(lobby: Lobby) -> None:
     ride = lobby.order()["ride"]
     with cut(lobby):
         assert asked(lobby, "cancel", number="1", pin=ride["pin"])[0] == 503

@@ -120,7 +120,7 @@ def test_a_press_of_show_my_ride_counts_once_until_it_is_answered(
     assert {given["kiosk"] for given in told} == {"1"}
 
 
-def test_a_lost_server_is_told_in_the_guests_language_and_leaves_nobody_waiting(
+def test_a_lost_server_is_reported_in_the_guests_language_and_leaves_no_one_waiting(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     words = kiosk.document()["words"]
@@ -172,7 +172,7 @@ def test_that_nothing_was_ordered_stays_while_the_database_is_locked(
     expect(page.locator("h1")).to_have_text(words["broken"])
 
 
-def test_a_beat_that_is_refused_ends_no_visit_unless_the_device_is_no_kiosk_any_more(
+def test_a_refused_heartbeat_ends_no_visit_unless_the_device_is_no_longer_a_kiosk(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     press(page, "start", "place-0")
@@ -252,7 +252,7 @@ def test_a_server_that_comes_back_in_time_costs_nothing(kiosk: FakeKiosk, page: 
     page.locator(".k-car").first.wait_for()
 
 
-def test_what_is_usual_is_said_after_four_seconds_and_twenty_are_never_exceeded(
+def test_the_usual_duration_is_shown_after_four_seconds_and_twenty_are_never_exceeded(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     to_check(page)
@@ -296,7 +296,7 @@ def test_a_lost_answer_while_the_desk_confirms_changes_nothing(
     expect(page.locator("h1")).to_have_text(re.compile("K27"))
 
 
-def test_cars_that_could_not_be_asked_for_come_by_themselves_while_the_guest_waits(
+def test_cars_that_could_not_be_requested_come_by_themselves_while_the_guest_waits(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     words = kiosk.document()["words"]["ar"]
@@ -332,7 +332,7 @@ def test_cars_that_could_not_be_asked_for_come_by_themselves_while_the_guest_wai
     assert [name for name, _ in kiosk.asked[counted:] if name == "cars"] == ["cars"]
 
 
-def test_nobody_waits_for_cars_for_ever(kiosk: FakeKiosk, page: Page) -> None:
+def test_the_wait_for_cars_is_bounded(kiosk: FakeKiosk, page: Page) -> None:
     kiosk.answers["cars"] = lambda _: {"state": "trouble", "cars": [], "again_s": 5}
     press(page, "start", "place-0")
     page.locator('[data-press="again"]').wait_for()

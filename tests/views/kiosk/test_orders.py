@@ -169,7 +169,7 @@ def forged_order(lobby: Lobby, rule: str, attended: bool, code: str, account: st
     return order
 
 
-def test_no_form_posted_by_hand_books_on_the_house_or_on_another_account(lobby: Lobby) -> None:
+def test_no_forged_form_books_on_the_house_account_or_on_another_account(lobby: Lobby) -> None:
     app = lobby.services
     with app.db.write() as s:
         other = add_account(s, app.vault, 1, "Another", "token", lobby.desk.now).id
@@ -231,7 +231,7 @@ def test_a_room_is_a_room_and_a_phone_is_for_the_desk_alone(lobby: Lobby) -> Non
     assert "2778" not in lobby.orders()[0].body
 
 
-def test_an_old_offer_is_asked_again_and_a_changed_price_is_shown(lobby: Lobby) -> None:
+def test_an_old_offer_is_priced_again_and_a_changed_price_is_shown(lobby: Lobby) -> None:
     offer = lobby.offer()
     lobby.desk.now += timedelta(minutes=3)
     assert lobby.order(offer=offer)["state"] == "sending"  # the price is still the same
@@ -274,7 +274,7 @@ def test_a_desk_code_says_who_pays_and_counts_once(lobby: Lobby) -> None:
     assert lobby.order(name="Bo", code=code)["state"] == "wrong_code"
 
 
-def test_after_five_wrong_codes_the_right_one_is_not_heard(lobby: Lobby) -> None:
+def test_after_five_wrong_codes_the_right_one_is_refused_too(lobby: Lobby) -> None:
     lobby.set(rule="code")
     offer, code = lobby.offer(), desk_code(lobby)
     states = [lobby.order(offer=offer, code=f"{n:06}")["state"] for n in range(5)]
@@ -285,7 +285,7 @@ def test_after_five_wrong_codes_the_right_one_is_not_heard(lobby: Lobby) -> None
     assert lobby.order(offer=lobby.offer(), code=code)["state"] == "sending"
 
 
-def test_a_share_is_booked_on_the_house_alone(lobby: Lobby) -> None:
+def test_a_share_is_booked_on_the_house_account_alone(lobby: Lobby) -> None:
     code = desk_code(lobby, house_pays=True)
     offer = lobby.offer("Share", code=code)
     assert lobby.order(offer=offer, seats="2")["state"] == "refused"
@@ -294,7 +294,7 @@ def test_a_share_is_booked_on_the_house_alone(lobby: Lobby) -> None:
     assert (lobby.orders()[0].seats, lobby.orders()[0].payment) == (2, None)
 
 
-def test_the_desk_approves_and_the_price_is_asked_again(lobby: Lobby) -> None:
+def test_after_an_approval_the_price_is_requested_again(lobby: Lobby) -> None:
     lobby.set(rule="approval")
     offer = lobby.offer()
     assert lobby.order(offer=offer)["state"] == "asking"
@@ -309,7 +309,7 @@ def test_the_desk_approves_and_the_price_is_asked_again(lobby: Lobby) -> None:
     assert page.order.offer_id != offer
 
 
-def test_an_approval_at_another_price_is_asked_for_anew_where_the_house_pays(
+def test_an_approval_is_needed_again_at_another_price_if_the_property_pays(
     lobby: Lobby,
 ) -> None:
     lobby.set(rule="approval")
@@ -341,7 +341,7 @@ def test_a_guest_who_pays_decides_alone_about_another_price(lobby: Lobby) -> Non
     assert lobby.orders()[0].payment == "cash"
 
 
-def test_a_no_and_no_answer_are_said(lobby: Lobby) -> None:
+def test_a_declined_ask_and_an_unanswered_ask_are_shown(lobby: Lobby) -> None:
     lobby.set(rule="approval")
     offer = lobby.offer()
     lobby.order(offer=offer)
@@ -360,7 +360,7 @@ def test_a_no_and_no_answer_are_said(lobby: Lobby) -> None:
     assert lobby.orders() == []
 
 
-def test_who_leaves_while_the_desk_is_asked_gets_no_car(lobby: Lobby) -> None:
+def test_a_guest_who_leaves_while_the_desk_decides_gets_no_car(lobby: Lobby) -> None:
     lobby.set(rule="approval")
     offer = lobby.offer()
     lobby.order(offer=offer)
@@ -369,7 +369,7 @@ def test_who_leaves_while_the_desk_is_asked_gets_no_car(lobby: Lobby) -> None:
     assert lobby.orders() == []
 
 
-def test_a_limit_is_refused_in_words_for_guests_and_told_to_the_desk(lobby: Lobby) -> None:
+def test_a_limit_is_refused_in_words_for_guests_and_reported_to_the_desk(lobby: Lobby) -> None:
     for name in ("Ana", "Bo", "Cy"):
         lobby.next_guest()
         assert lobby.order(name=name)["state"] == "sending"
@@ -402,7 +402,7 @@ def test_the_31st_order_of_an_hour_is_refused_in_the_same_words(lobby: Lobby) ->
     assert [item.detail for item in lobby.page(30).attention] == ["hourly"]
 
 
-def test_whether_a_name_has_a_ride_is_not_told(lobby: Lobby) -> None:
+def test_whether_a_name_has_a_ride_is_not_revealed(lobby: Lobby) -> None:
     """The answer is the same as at any limit, so nobody learns which guest has a ride."""
     lobby.order(name="412")
     lobby.next_guest()
@@ -433,7 +433,7 @@ def test_a_refusal_names_no_account(lobby: Lobby, code: str | None, headline: st
     assert "ride" not in told
 
 
-def test_what_is_unclear_is_said_so_with_its_number(lobby: Lobby) -> None:
+def test_an_unclear_order_is_shown_as_such_with_its_number(lobby: Lobby) -> None:
     offer = lobby.offer()
     lobby.order(offer=offer)
     lobby.become(1, "UNKNOWN", "NO_ANSWER")
@@ -484,7 +484,7 @@ def test_a_ride_is_found_by_number_and_pin_and_by_nothing_else(lobby: Lobby) -> 
     assert [item.name for item in lobby.page(1).attention] == ["kiosk_pins"]
 
 
-def test_whoever_tries_pins_of_many_rides_meets_the_limit_of_the_kiosk(lobby: Lobby) -> None:
+def test_tries_of_pins_of_many_rides_meet_the_limit_of_the_kiosk(lobby: Lobby) -> None:
     rides = []
     for name in ("Ana", "Bo", "Cy"):
         lobby.next_guest()
@@ -560,7 +560,7 @@ def test_who_stood_there_at_closing_time_may_finish_and_sees_the_ride(lobby: Lob
     assert lobby.post("cancel", number="1", pin=first["ride"]["pin"])["state"] == "ok"
 
 
-def test_after_an_ask_without_an_answer_the_next_guest_waits_for_nobody(lobby: Lobby) -> None:
+def test_after_an_unanswered_ask_the_next_guest_does_not_wait_for_the_desk(lobby: Lobby) -> None:
     def is_open() -> bool:
         beat = lobby.client.post("/kiosk/beat", data={"screen": "start"})
         return bool(beat.get_json()["open"])
@@ -598,7 +598,7 @@ def test_after_an_ask_without_an_answer_the_next_guest_waits_for_nobody(lobby: L
     assert is_open()
 
 
-def test_the_start_code_is_shown_when_asked_and_due_and_is_audited(lobby: Lobby) -> None:
+def test_the_start_code_is_shown_when_requested_and_due_and_is_audited(lobby: Lobby) -> None:
     ride = booked(lobby)
     ride_of(lobby, 1, "CALL_DRIVER", otp="4821")
     asked = {"number": "K1", "pin": ride["pin"], "code": "1"}
@@ -631,7 +631,7 @@ def test_the_page_of_the_visit_has_shown_its_ticket_when_it_asks_for_the_ride(
     assert next(row for row in lobby.visits() if row.id == own).screen == "booked"
 
 
-def test_a_guest_cancels_in_the_way_that_is_possible_now(lobby: Lobby) -> None:
+def test_a_guest_cancels_by_the_call_that_the_state_allows(lobby: Lobby) -> None:
     offer = lobby.offer()
     ride = lobby.order(offer=offer)["ride"]
     known = {"number": "1", "pin": ride["pin"]}
@@ -648,7 +648,7 @@ def test_a_guest_cancels_in_the_way_that_is_possible_now(lobby: Lobby) -> None:
     assert lobby.post("cancel", number="1", pin="x")["state"] == "wrong"
 
 
-def test_a_fee_is_said_before_it_is_asked_for(lobby: Lobby) -> None:
+def test_a_fee_is_shown_before_the_ride_is_cancelled(lobby: Lobby) -> None:
     ride = booked(lobby)
     ride_of(lobby, 1, "CALL_DRIVER")
     known = {"number": "1", "pin": ride["pin"]}
@@ -710,7 +710,7 @@ def test_no_body_breaks_a_route_or_orders_anything(lobby: Lobby) -> None:
     assert lobby.orders() == []
 
 
-def test_a_search_that_found_nobody_is_said_and_the_page_may_try_again(lobby: Lobby) -> None:
+def test_a_search_that_found_no_driver_is_shown_and_the_page_may_try_again(lobby: Lobby) -> None:
     offer = lobby.offer()
     lobby.order(offer=offer)
     lobby.become(1, "BOOKED")

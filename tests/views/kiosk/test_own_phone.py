@@ -180,7 +180,7 @@ def test_outside_the_kiosks_hours_a_phone_reads_so_at_once_and_books_nothing(
     assert lobby.orders() == []
 
 
-def test_a_phone_far_away_keeps_nobody_in_the_lobby_waiting(lobby: Lobby) -> None:
+def test_a_phone_far_away_keeps_no_one_in_the_lobby_waiting(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
     browser.get(address)
     browser.post(f"{address}/where", data=DROP)
@@ -197,7 +197,7 @@ def test_a_phone_far_away_keeps_nobody_in_the_lobby_waiting(lobby: Lobby) -> Non
     assert lobby.order(code="000000")["state"] == "wrong_code"
 
 
-def test_an_offer_of_somebody_else_books_nothing(lobby: Lobby) -> None:
+def test_an_unknown_offer_books_nothing(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
     walk(browser, address)
     browser.post(f"{address}/car", data={"offer": "999999"})

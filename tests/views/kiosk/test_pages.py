@@ -43,7 +43,7 @@ def change(desk: Desk, kiosk_id: int, **columns: Any) -> None:
     desk.add(rows)
 
 
-def test_the_document_holds_the_kiosk_its_house_and_its_languages(desk: Desk) -> None:
+def test_the_document_contains_the_kiosk_its_property_and_its_languages(desk: Desk) -> None:
     browser, kiosk_id = pair(desk)
     change(desk, kiosk_id, languages=["hi", "en", "xx"], default_language="hi", mm_per_px=0.248)
     data = document(browser)
@@ -91,7 +91,7 @@ def test_a_browser_that_is_no_kiosk_is_led_to_the_form_for_a_code(desk: Desk) ->
     assert (answer.status_code, answer.headers["Location"]) == (303, "/kiosk/pair")
 
 
-def test_a_beat_tells_how_the_page_is_and_is_stored_now_and_then(desk: Desk) -> None:
+def test_a_heartbeat_reports_the_state_of_the_page_and_is_stored_at_intervals(desk: Desk) -> None:
     browser, kiosk_id = pair(desk)
     csrf, now = document(browser)["csrf"], desk.now
     clock_ms = str(int((now + timedelta(seconds=90)).timestamp() * 1000))
@@ -113,7 +113,7 @@ def test_a_beat_tells_how_the_page_is_and_is_stored_now_and_then(desk: Desk) -> 
     assert can(row_of(desk, kiosk_id), "fonts", "en") is False
 
 
-def test_a_beat_is_stored_at_once_after_a_clock_has_stepped_back(desk: Desk) -> None:
+def test_a_heartbeat_is_stored_at_once_after_a_clock_has_stepped_back(desk: Desk) -> None:
     browser, kiosk_id = pair(desk)
     csrf, back = document(browser)["csrf"], desk.now - timedelta(hours=1)
     beat(browser, csrf, release="1")
@@ -123,7 +123,7 @@ def test_a_beat_is_stored_at_once_after_a_clock_has_stepped_back(desk: Desk) -> 
     assert (row.seen_at, row.release) == (back, "2"), "else a silent kiosk would look alive"
 
 
-def test_a_beat_says_how_the_house_is(desk: Desk) -> None:
+def test_a_heartbeat_answers_with_the_state_of_the_property(desk: Desk) -> None:
     browser, kiosk_id = pair(desk)
     csrf = document(browser)["csrf"]
 
@@ -138,7 +138,7 @@ def test_a_beat_says_how_the_house_is(desk: Desk) -> None:
     assert said("trouble") == ["worker"]
 
 
-def test_the_clock_is_the_servers_at_each_beat_and_in_a_demo_the_rides(
+def test_the_clock_is_the_servers_at_each_heartbeat_and_in_a_demo_the_rides(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page follows a clock that is set, leaps or stands still, without being loaded again."""
@@ -155,7 +155,7 @@ def test_the_clock_is_the_servers_at_each_beat_and_in_a_demo_the_rides(
     assert (beat(browser, data["csrf"])["clock"], document(browser)["clock"]) == (held, held)
 
 
-def test_a_database_that_takes_no_writes_is_trouble_and_no_failure(
+def test_a_read_only_database_is_a_reported_problem_and_no_failed_heartbeat(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser, _ = pair(desk)
@@ -168,7 +168,7 @@ def test_a_database_that_takes_no_writes_is_trouble_and_no_failure(
     assert beat(browser, csrf)["trouble"] == "database"
 
 
-def test_a_call_for_help_rings_until_somebody_comes_or_the_visit_ends(desk: Desk) -> None:
+def test_a_call_for_help_rings_until_staff_come_or_the_visit_ends(desk: Desk) -> None:
     browser, kiosk_id = pair(desk)
     csrf, now = document(browser)["csrf"], desk.now
     home = desk.ids["desk.property"]

@@ -77,7 +77,9 @@ def test_guessing_codes_is_stopped_even_for_the_right_one(desk: Desk) -> None:
     assert try_code(desk, browser, code_of(desk, new_device(desk))) == 303
 
 
-def test_a_wrong_pin_is_told_and_five_close_the_panel_and_all_of_it_is_recorded(desk: Desk) -> None:
+def test_a_wrong_pin_is_reported_and_five_close_the_panel_and_all_attempts_are_audited(
+    desk: Desk,
+) -> None:
     browser, kiosk_id = with_pin(desk)
     assert deed(browser, "open") == {"state": "ok"}
     assert [deed(browser, "open", "000000")["state"] for _ in range(5)] == ["wrong"] * 4 + [
@@ -136,7 +138,7 @@ def test_a_kiosk_that_is_unpaired_in_its_panel_is_a_browser_again(desk: Desk) ->
     assert browser.get("/sign-in").status_code == 200
 
 
-def test_the_panel_is_for_a_kiosk_alone_and_knows_its_deeds(desk: Desk) -> None:
+def test_the_panel_is_for_a_kiosk_alone_and_knows_its_actions(desk: Desk) -> None:
     stranger, manager = desk.client(False), desk.client()
     form = {"pin": PIN, "deed": "open"}
     for browser in (stranger, manager):

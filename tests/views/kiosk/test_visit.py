@@ -125,7 +125,7 @@ def test_cars_stand_by_what_distinguishes_them_with_finished_words(lobby: Lobby)
     assert told["meet"]["points"] == []
 
 
-def test_the_beat_says_how_near_cars_were_a_minute_ago(lobby: Lobby) -> None:
+def test_the_heartbeat_contains_how_near_cars_were_a_minute_ago(lobby: Lobby) -> None:
     def soonest() -> Any:
         return lobby.client.post("/kiosk/beat", data={"screen": "start"}).get_json()["soonest_min"]
 
@@ -145,7 +145,7 @@ def test_the_document_starts_with_favourites_and_tabs(lobby: Lobby) -> None:
     assert "hospitals" in page
 
 
-def test_a_share_is_shown_with_a_code_by_which_the_house_pays(lobby: Lobby) -> None:
+def test_a_share_is_shown_with_a_code_by_which_the_property_pays(lobby: Lobby) -> None:
     app = lobby.services
     key = app.settings.secret_key
     house = make_code(app.db, lobby.desk.now, key, NewCode(1, 1, house_pays=True))
@@ -236,14 +236,14 @@ def test_the_kiosks_own_place_is_its_pickup(lobby: Lobby) -> None:
         ({"drop_lat": "-38.5", "drop_lng": "-128"}, "none", "No car goes there from here."),
     ],
 )
-def test_a_trip_that_is_none_is_said_so(
+def test_an_impossible_trip_is_explained(
     lobby: Lobby, form: dict[str, str], state: str, headline: str
 ) -> None:
     told = lobby.cars(**form)
     assert (told["state"], told["words"]["headline"], told["cars"]) == (state, headline, [])
 
 
-def test_without_answers_of_the_service_nobody_reads_of_accounts(lobby: Lobby) -> None:
+def test_without_answers_of_the_service_no_guest_reads_about_accounts(lobby: Lobby) -> None:
     lobby.desk.service.refusal = {"status": "FAILURE", "code": "INVALID_CITY", "message": "no"}
     assert lobby.cars()["words"]["headline"] == "No car can come here now."
     lobby.desk.service.refusal = None
@@ -268,7 +268,7 @@ def test_a_property_without_a_pickup_sends_guests_to_its_staff(lobby: Lobby) -> 
     assert lobby.cars()["words"]["next"] == "Please ask our staff."
 
 
-def test_of_a_visit_only_counts_and_times_are_kept(lobby: Lobby) -> None:
+def test_of_a_visit_only_counts_and_times_are_stored(lobby: Lobby) -> None:
     lobby.cars(drop_name="Secret Place")
     assert lobby.post("help", screen="car") == {"state": "asked"}
     (row,) = lobby.visits()
@@ -327,7 +327,7 @@ def test_words_are_in_the_language_that_the_guest_has_chosen(lobby: Lobby) -> No
     assert lobby.cars(lang="xx-nonsense")["cars"][0]["price"] == "₹240"
 
 
-def test_nobody_else_reaches_a_visits_routes(lobby: Lobby) -> None:
+def test_no_one_else_reaches_the_routes_of_a_visit(lobby: Lobby) -> None:
     strangers = {"nobody": lobby.desk.app.test_client(), "staff": lobby.desk.client}
     for client in strangers.values():
         for what in ("cars", "order", "ride", "cancel", "help", "end"):

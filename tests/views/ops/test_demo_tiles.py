@@ -61,7 +61,9 @@ def test_a_tile_comes_with_its_own_headers_and_compressed_where_that_is_read(
     assert "Content-Encoding" not in plain.headers
 
 
-def test_what_is_kept_of_tiles_is_small_and_few(tiles: DemoTiles, sandbox: Sandbox) -> None:
+def test_the_cache_of_tiles_is_bounded_in_size_and_number(
+    tiles: DemoTiles, sandbox: Sandbox
+) -> None:
     for number in range(MOST_PACKED + 10):
         Client(tiles).get(path(number), headers=GZIP)
     Client(tiles).get(path(10), headers=GZIP)  # a tile in use stays
@@ -72,7 +74,7 @@ def test_what_is_kept_of_tiles_is_small_and_few(tiles: DemoTiles, sandbox: Sandb
     assert sum(len(body) for _, body in tiles._packed.values()) < MOST_PACKED * len(SVG) / 10
 
 
-def test_a_new_drawing_of_a_tile_replaces_the_one_that_was_kept(
+def test_a_new_drawing_of_a_tile_replaces_the_cached_one(
     tiles: DemoTiles, sandbox: Sandbox
 ) -> None:
     for release in (1, 1, 2):

@@ -187,7 +187,7 @@ def test_an_answer_ends_when_its_order_has_another_revision_and_no_other_does(de
     assert desk.shared("four", OTHER) == "other"
 
 
-def test_within_a_quarter_of_a_second_the_database_is_asked_once(desk: Desk) -> None:
+def test_within_a_quarter_of_a_second_the_database_is_read_once(desk: Desk) -> None:
     assert desk.cache.in_touch()
     desk.go(LOOK_S - 0.001)
     assert desk.cache.in_touch()
@@ -197,7 +197,7 @@ def test_within_a_quarter_of_a_second_the_database_is_asked_once(desk: Desk) -> 
     assert desk.reads == 2
 
 
-def test_while_another_thread_asks_what_was_seen_a_moment_ago_counts(desk: Desk) -> None:
+def test_while_another_thread_reads_the_recent_result_is_used(desk: Desk) -> None:
     assert desk.cache.in_touch()
     with desk.cache._looking:
         desk.go(BEHIND_S - 0.001)
@@ -240,7 +240,7 @@ def test_nothing_of_rows_that_were_deleted_is_sent_again(desk: Desk) -> None:
     assert desk.shared("new", revision=desk.revision(order_id)) == "new"
 
 
-def test_a_turn_of_the_clock_ends_every_answer_at_the_next_look(desk: Desk) -> None:
+def test_a_clock_turn_expires_every_answer_at_the_next_look(desk: Desk) -> None:
     order_id = desk.world.place()
     desk.shared("ride", revision=desk.revision(order_id))
     desk.hands.turned = START
@@ -250,7 +250,7 @@ def test_a_turn_of_the_clock_ends_every_answer_at_the_next_look(desk: Desk) -> N
     assert desk.shared("later", revision=desk.revision(order_id)) == "turned", "once"
 
 
-def test_answers_that_nobody_asks_for_are_dropped_half_a_minute_after_their_end(
+def test_answers_that_are_not_requested_are_dropped_half_a_minute_after_their_expiry(
     desk: Desk,
 ) -> None:
     desk.shared("one", serves_s=5.0)

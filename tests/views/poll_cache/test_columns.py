@@ -111,7 +111,7 @@ def test_the_recorder_notices_a_column_that_is_not_declared(desk: Desk) -> None:
     assert reads["orders"] - noticed("orders") == {"mtx"}
 
 
-def test_no_column_is_noticed_in_two_ways_and_each_exists() -> None:
+def test_no_column_is_listed_twice_and_each_exists() -> None:
     tables = Base.metadata.tables
     for table in {name for found in (VERSIONED, REVISION, FIXED, LATE) for name in found}:
         ways = [found.get(table, frozenset()) for found in (VERSIONED, REVISION, FIXED, LATE)]

@@ -94,7 +94,7 @@ def test_the_memory_answers_in_each_language(desk: Desk) -> None:
     assert len(set.union(*bodies)) == len(asks)
 
 
-def test_the_memory_says_in_each_language_that_a_board_is_as_it_was(desk: Desk) -> None:
+def test_the_cache_answers_in_each_language_that_a_board_is_unchanged(desk: Desk) -> None:
     """The same holds for the ride that is chosen on the board."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     desk.app.extensions[EXTENSION].monotonic = lambda: 100.0  # LOOK_S never passes
@@ -107,7 +107,7 @@ def test_the_memory_says_in_each_language_that_a_board_is_as_it_was(desk: Desk) 
         assert (again.status_code, asked) == (304, []), lang
 
 
-def test_what_a_board_tells_in_another_language_is_not_read_again(desk: Desk) -> None:
+def test_the_answer_of_a_board_in_another_language_is_not_read_again(desk: Desk) -> None:
     """The facts of the top bar and the list of rows are kept; the rows are read for their words."""
     desk.order("BOOKED", "CALL_DRIVER")
     desk.app.extensions[EXTENSION].monotonic = lambda: 100.0  # LOOK_S never passes

@@ -158,7 +158,7 @@ def comparable(answer: TestResponse) -> tuple[int, dict[str, str], Any]:
     return answer.status_code, head, body
 
 
-def test_what_was_made_before_a_turn_of_the_clock_is_not_sent_after_it(
+def test_an_answer_from_before_a_clock_turn_is_not_sent_after_it(
     desk: Desk, process: Process, cookie: str, seconds: list[float]
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -273,7 +273,7 @@ def test_flask_answers_the_same_again(
     assert flask.get(path, headers=sent).status_code == 401
 
 
-def test_another_page_of_that_ending_is_asked_as_it_came(process: Process) -> None:
+def test_another_page_of_that_ending_is_passed_on_unchanged(process: Process) -> None:
     seen: list[str | None] = []
     middleware = PollMiddleware(
         lambda environ, start: (
@@ -525,7 +525,7 @@ def happen(desk: Desk, s: Any, staff_id: int, change: str) -> None:
         staff.property_id = desk.ids["other.property"]
 
 
-def test_a_sign_out_that_was_committed_out_of_turn_is_not_missed(
+def test_a_sign_out_that_was_committed_out_of_order_is_not_missed(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     """On PostgreSQL a smaller number may appear after a greater one was read."""
@@ -691,7 +691,7 @@ def test_changes_are_seen_within_a_quarter_of_a_second(
     assert process.get(order_id, cookie).headers["X-Seen-At"] == "2026-05-04T08:30:03.000Z"
 
 
-def test_an_account_that_the_service_forgot_is_said_within_a_quarter_of_a_second(
+def test_an_account_that_the_service_forgot_is_shown_within_a_quarter_of_a_second(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -898,7 +898,7 @@ def test_the_setting_switches_the_middleware_and_its_cache_off(tmp_path: Path) -
         desk.close()
 
 
-def test_behind_a_proxy_the_middleware_knows_the_host_that_was_asked_for(tmp_path: Path) -> None:
+def test_behind_a_proxy_the_middleware_knows_the_requested_host(tmp_path: Path) -> None:
     desk = make_desk(
         tmp_path, POLL_LAYER="on", TRUSTED_PROXIES="1", TRUSTED_HOSTS="desk.example,localhost"
     )
@@ -913,7 +913,7 @@ def test_behind_a_proxy_the_middleware_knows_the_host_that_was_asked_for(tmp_pat
 # ---- limits
 
 
-def test_twenty_open_pages_of_one_desk_are_not_held_back(
+def test_twenty_open_pages_of_one_desk_are_not_throttled(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     rides = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(20)]
@@ -922,7 +922,7 @@ def test_twenty_open_pages_of_one_desk_are_not_held_back(
         assert {process.get(order_id, cookie).status_code for order_id in rides} == {200}
 
 
-def test_one_page_that_asks_without_end_is_held_back_without_the_cache(
+def test_one_page_that_polls_without_end_is_throttled_without_the_cache(
     desk: Desk, cookie: str
 ) -> None:
     assert [plain(desk.app, 999_999, cookie).status_code for _ in range(241)].count(429) == 1

@@ -111,7 +111,7 @@ def test_the_desk_sees_what_the_guest_reads_and_shows_it(desk: Desk) -> None:
     assert languages(str(body | {"guest": ""})) == set()
 
 
-def test_a_language_that_is_told_to_staff_only_says_so(desk: Desk) -> None:
+def test_a_language_that_only_staff_see_is_marked_as_such(desk: Desk) -> None:
     page = compact(desk.client().get(f"/rides/{ride(desk, 'bn')}").text)
     told = r"Speaks\s*<bdi\s*>বাংলা</bdi>; the guest"
     page_in = r"s page is in\s*<bdi\s+lang=.en.\s*>English</bdi>"
@@ -119,7 +119,7 @@ def test_a_language_that_is_told_to_staff_only_says_so(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("code", [None, "en"])
-def test_nothing_is_said_of_a_language_that_all_read(desk: Desk, code: str | None) -> None:
+def test_nothing_is_shown_about_a_language_that_all_read(desk: Desk, code: str | None) -> None:
     assert "ride-reads" not in desk.client().get(f"/rides/{ride(desk, code)}").text
 
 
@@ -144,7 +144,7 @@ def test_a_message_is_in_the_guests_language_and_staff_read_what_it_says(desk: D
     )
 
 
-def test_the_form_tells_apart_what_the_guests_page_can_be_in(desk: Desk) -> None:
+def test_the_form_separates_the_languages_that_the_guests_page_can_be_in(desk: Desk) -> None:
     page = compact(desk.client().get("/rides/new").text).replace("&#39;", "'")
     groups = dict(re.findall(r'<optgroup label="([^"]+)">(.*?)</optgroup>', page))
     names = {label: re.findall(r'value="(\w+)"', rows) for label, rows in groups.items()}

@@ -120,7 +120,7 @@ def test_the_card_has_a_valid_link_that_is_printed_below_the_code(
     assert audited(desk, order_id) == ["link.made"]
 
 
-def test_a_new_card_or_link_ends_the_earlier_ones_only_when_asked_to(
+def test_a_new_card_or_link_ends_the_earlier_ones_only_on_request(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -191,7 +191,7 @@ def shown_by(desk: Desk, order_id: int) -> dict[str, int]:
         return dict(Counter(row.facts["by"] for row in rows))
 
 
-def test_the_start_code_is_printed_when_asked_for_recorded_and_on_the_same_link(
+def test_the_start_code_is_printed_on_request_and_audited_and_on_the_same_link(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)

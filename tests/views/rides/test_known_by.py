@@ -87,7 +87,7 @@ def change(desk: Desk, order_id: int, **values: Any) -> int:
     return order_id
 
 
-def test_a_manager_reads_what_was_asked_and_answered_in_its_order(desk: Desk) -> None:
+def test_a_manager_reads_requests_and_answers_in_order(desk: Desk) -> None:
     stop = ("cancel", "refused", {"code": "CANCELLATION_NOT_ALLOWED", "text": "Too late <i>"})
     order_id = desk.order("BOOKED", "CALL_DRIVER", actions=[stop], guest="Guest Heron")
     sent = {"sent_at": NOON - timedelta(minutes=9), "resolved_at": NOON - timedelta(minutes=9)}
@@ -109,7 +109,7 @@ def test_a_manager_reads_what_was_asked_and_answered_in_its_order(desk: Desk) ->
 
 
 @pytest.mark.parametrize(("state", "values", "said"), CASES)
-def test_it_says_what_settled_the_order_and_no_call_that_was_not_made(
+def test_it_names_what_settled_the_order_and_no_call_that_was_not_made(
     desk: Desk, state: str, values: dict[str, Any], said: str
 ) -> None:
     values = {"sent_at": NOON, "message": None} | values
@@ -124,7 +124,7 @@ def test_it_says_what_settled_the_order_and_no_call_that_was_not_made(
 
 
 @pytest.mark.parametrize("name", list(BEGUN))
-def test_before_an_answer_no_action_is_said_to_have_been_sent(desk: Desk, name: str) -> None:
+def test_before_an_answer_no_action_is_shown_as_sent(desk: Desk, name: str) -> None:
     text = known(desk, desk.order("BOOKED", "CALL_DRIVER", actions=[(name, "calling", {})]))
     assert BEGUN[name] in text
     assert "We asked" not in text
@@ -132,7 +132,7 @@ def test_before_an_answer_no_action_is_said_to_have_been_sent(desk: Desk, name: 
 
 
 @pytest.mark.parametrize(("name", "state", "values", "said"), ACTIONS)
-def test_it_says_who_knows_what_came_of_an_action_and_names_no_call_that_never_left(
+def test_it_names_who_knows_the_outcome_of_an_action_and_no_call_that_was_never_sent(
     desk: Desk, name: str, state: str, values: dict[str, Any], said: str
 ) -> None:
     text = known(desk, desk.order("BOOKED", "CALL_DRIVER", actions=[(name, state, values)]))
@@ -154,7 +154,7 @@ def proofs(text: str) -> list[str]:
     return re.findall(r"T[0-9]{2}:([0-9]{2}:[0-9]{2})", text)
 
 
-def test_each_send_is_told_at_its_time_and_an_estimate_is_not(desk: Desk) -> None:
+def test_each_send_is_listed_at_its_time_and_an_estimate_is_not(desk: Desk) -> None:
     order_id = change(desk, desk.order("NOT_SENT"), reauthorised=True, code="EXPIRED", sent_at=None)
     moment(desk, order_id, 0, "SENDING")
     assert known(desk, order_id).count(ASKED) == 1
@@ -184,7 +184,7 @@ def test_a_shared_ride_was_first_looked_for_and_booked_later(desk: Desk, is_numb
 
 
 @pytest.mark.parametrize("state", ["MATCHING", "FAILED", "UNKNOWN"])
-def test_an_answer_is_told_at_the_time_when_it_came(desk: Desk, state: str) -> None:
+def test_an_answer_is_listed_at_the_time_when_it_came(desk: Desk, state: str) -> None:
     sent = NOON - timedelta(minutes=30)
     ended = NOON if state == "FAILED" else None
     order_id = change(desk, desk.order(state), sent_at=sent, resolved_at=ended)

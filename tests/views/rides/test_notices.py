@@ -94,7 +94,7 @@ def post(client: FlaskClient, path: str, **form: Any) -> Any:
         ),
     ],
 )
-def test_a_form_with_errors_keeps_typed_text_and_refreshes_to_the_ride_page(
+def test_a_form_with_errors_preserves_typed_text_and_refreshes_to_the_ride_page(
     desk: Desk,
     client: FlaskClient,
     action: str,

@@ -608,7 +608,7 @@ def test_a_planned_ride_that_was_cancelled_can_be_restored_for_ten_seconds(talki
     assert "Booked for" in text
 
 
-def test_no_undo_is_offered_for_what_the_service_was_asked(
+def test_no_undo_is_offered_for_what_was_sent_to_the_service(
     desk: Desk, browser: FlaskClient
 ) -> None:
     """Instead, the fee is shown before the press."""

@@ -88,7 +88,7 @@ def test_without_a_restore_no_page_says_anything(desk: Desk, client: FlaskClient
     assert client.get("/board.json?only=bar").json["bar"]["restored"] == ""
 
 
-def test_a_restore_with_nothing_to_decide_is_said_until_it_is_accepted(
+def test_a_restore_with_nothing_to_decide_is_shown_until_it_is_accepted(
     desk: Desk, client: FlaskClient
 ) -> None:
     restored(desk)

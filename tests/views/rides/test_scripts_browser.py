@@ -105,7 +105,7 @@ PANELS = """async () => {
 }"""
 
 
-def test_panels_come_back_keep_what_was_typed_and_end_with_their_ride(page: Any) -> None:
+def test_panels_come_back_with_typed_text_and_end_with_their_ride(page: Any) -> None:
     page.evaluate(HOLD)
     assert page.evaluate(PANELS) == [
         *("cancel", "cancel,drop", "Pier"),

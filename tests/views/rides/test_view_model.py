@@ -265,7 +265,7 @@ def test_an_auto_without_billing_in_cash_is_paid_by_the_meter(desk: Desk, status
 @pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize("payment", ["svc_money", None])
 @pytest.mark.parametrize("status", ["INVOICE", "COMPLETED"])
-def test_an_auto_without_billing_by_wallet_asks_nobody_to_pay_the_driver(
+def test_an_auto_without_billing_by_wallet_asks_no_one_to_pay_the_driver(
     desk: Desk, status: str, payment: str | None, audience: Audience
 ) -> None:
     order_id = desk.order("BOOKED", status, "auto", **unbilled(status, payment))

@@ -18,7 +18,7 @@ def asked(desk: Desk, path: str, site: str = "", encoding: str = "gzip, br") -> 
     return desk.client().get(path, headers=head)
 
 
-def test_a_page_that_no_other_site_asked_for_travels_compressed(desk: Desk) -> None:
+def test_a_page_that_no_other_site_requested_is_compressed(desk: Desk) -> None:
     plain = asked(desk, "/")
     for site in ("none", "same-origin"):
         packed = asked(desk, "/", site)

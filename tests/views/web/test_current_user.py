@@ -84,7 +84,9 @@ def test_the_page_of_a_form_is_that_of_its_ride(desk: Desk) -> None:
             assert form_page() == page
 
 
-def test_who_is_not_signed_in_is_led_to_the_sign_in_page_and_a_script_is_told(desk: Desk) -> None:
+def test_who_is_not_signed_in_is_redirected_to_the_sign_in_page_and_a_script_gets_an_error(
+    desk: Desk,
+) -> None:
     browser = desk.client(signed_in=False)
     answer = browser.get("/history?room=4")
     assert (answer.status_code, answer.headers["Location"]) == (

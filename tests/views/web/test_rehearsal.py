@@ -90,7 +90,7 @@ def test_every_page_of_a_rehearsal_says_so(rehearsal: Desk) -> None:
             assert page.count(BAND) == 1, path
 
 
-def test_places_of_the_sandbox_are_credited_to_nobody(tmp_path: Path) -> None:
+def test_places_of_the_sandbox_have_no_attribution(tmp_path: Path) -> None:
     for key, credit in ((SANDBOX_KEY, ""), ("partner-key", "© OpenStreetMap contributors")):
         folder = tmp_path / key
         folder.mkdir()

@@ -132,7 +132,7 @@ def test_only_a_page_that_answers_a_form_names_its_address(desk: Desk) -> None:
     assert "data-anew" not in client.get("/rides/new").text
 
 
-def test_a_page_that_is_not_there_keeps_the_way_to_all_others(desk: Desk) -> None:
+def test_a_missing_page_keeps_the_links_to_all_others(desk: Desk) -> None:
     client = desk.client()
     for address in ("/rides/99999", "/nowhere"):
         answer = client.get(address)

@@ -211,7 +211,7 @@ def test_the_poller_sends_its_revision_survives_errors_and_obeys_stop(page: Any)
     assert done == {"got": [1, None, 2], "asked": ["", "a", "a", "a", "a"], "failed": [0, 503]}
 
 
-def test_an_answer_that_could_not_be_shown_is_asked_for_whole_again(page: Any) -> None:
+def test_an_answer_that_could_not_be_shown_is_requested_again_without_an_etag(page: Any) -> None:
     asked = page.evaluate("""async () => {
       const {Poller} = await import("/static/js/shared/poller.js");
       const asked = [];
@@ -234,7 +234,7 @@ def test_the_poller_stops_after_a_sign_out(page: Any) -> None:
     assert page.evaluate(POLLER, [[200, {"n": 1}], [401, None]])["failed"] == [401]
 
 
-def test_nobody_who_asks_for_a_long_wait_stops_the_poller(page: Any) -> None:
+def test_no_request_for_a_long_wait_stops_the_poller(page: Any) -> None:
     waited = page.evaluate("""async () => {
       const {Poller} = await import("/static/js/shared/poller.js");
       const headers = {"Retry-After": "99999999"}, usual = setTimeout;
@@ -383,7 +383,9 @@ FLEET = """async ({turns, choose}) => {
 }"""
 
 
-def test_the_sign_of_a_cab_that_stands_stays_whoever_comes_leaves_or_is_chosen(page: Any) -> None:
+def test_the_sign_of_a_standing_cab_stays_whichever_cab_comes_leaves_or_is_chosen(
+    page: Any,
+) -> None:
     standing = [[5, 0, 0, None], [7, 0, 0, None]]
     turns = [
         standing,
@@ -492,7 +494,7 @@ def test_what_moves_a_page_waits_for_the_click_of_a_press(page: Any) -> None:
     assert page.evaluate("said.slice(0, 3)") == ["released", "click", "released"]
 
 
-def test_a_press_whose_end_is_not_told_holds_nothing_for_long(page: Any) -> None:
+def test_a_press_whose_end_is_not_reported_delays_nothing_for_long(page: Any) -> None:
     page.clock.install()
     page.evaluate(PRESS)
     page.get_by_role("button").hover()

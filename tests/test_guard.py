@@ -195,8 +195,8 @@ def test_the_page_of_the_architecture_has_these_layers(row: str, layers: list[se
     line = next(each for each in page.splitlines() if each.startswith(f"| {row} |"))
     chain = re.search(rf"{STEP}(?: → {STEP})+", re.sub(r" \([^)]*\)", "", line))
     assert chain
-    told = [set(re.findall("`([^`]+)`", step)) for step in chain[0].split(" → ")]
-    assert told == [each - {"", "__about__"} for each in layers]
+    documented = [set(re.findall("`([^`]+)`", step)) for step in chain[0].split(" → ")]
+    assert documented == [each - {"", "__about__"} for each in layers]
 
 
 def test_models_hold_tables_without_queries() -> None:

@@ -8,12 +8,12 @@ from ridedash.store.database.database import Database
 from ridedash.store.database.migrate import alembic_config
 
 
-def migrate(db: Database, revision: str, way: str) -> None:
-    """Run one migration alone, whatever the database's revision; `way`: upgrade or downgrade."""
+def migrate(db: Database, revision: str, direction: str) -> None:
+    """Run one migration alone, whatever the revision; `direction` is "upgrade" or "downgrade"."""
     script = ScriptDirectory.from_config(alembic_config()).get_revision(revision)
     assert script is not None
     with (
         db.engine.begin() as connection,
         Operations.context(MigrationContext.configure(connection)),
     ):
-        getattr(script.module, way)()
+        getattr(script.module, direction)()

@@ -32,16 +32,18 @@ def db(database: str) -> Iterator[Database]:
         (CLI, "keys.rotated", "keys", "ok", None),
     ]
     with made.write() as s:
-        for n, (who, what, subject, result, house) in enumerate(rows):
-            facts = {"n": n} if house is None else {"n": n, "property_id": house}
+        for n, (who, what, subject, result, property_id) in enumerate(rows):
+            facts = {"n": n} if property_id is None else {"n": n, "property_id": property_id}
             audit.record(s, who, what, subject, result, NOON + n * HOUR, **facts)
     yield made
     made.close()
 
 
-def read(db: Database, limit: int = 20, house: int = HERE, **filters: Any) -> list[int]:
+def read(db: Database, limit: int = 20, property_id: int = HERE, **filters: Any) -> list[int]:
     with db.read() as s:
-        return [row.facts["n"] for row in audit.entries(s, house, AuditFilter(**filters), limit)]
+        return [
+            row.facts["n"] for row in audit.entries(s, property_id, AuditFilter(**filters), limit)
+        ]
 
 
 def test_an_entry_has_who_did_what_when_and_its_property_in_a_column(db: Database) -> None:
@@ -62,8 +64,8 @@ def test_a_property_reads_its_own_entries_the_newest_first_and_those_of_no_prope
     assert read(db) == [4, 3, 2, 1, 0]
     assert read(db, 2) == [4, 3]
     assert read(db, nobodys=True) == [6, 4, 3, 2, 1, 0]
-    assert read(db, house=THERE, nobodys=True) == [6, 5]
-    assert read(db, house=3) == []
+    assert read(db, property_id=THERE, nobodys=True) == [6, 5]
+    assert read(db, property_id=3) == []
 
 
 def test_a_span_has_its_first_instant_and_not_its_last(db: Database) -> None:

@@ -13,7 +13,7 @@ from ridedash.store.models.people import Account
 from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 LATELY = NOON - timedelta(minutes=40)
 OVER = {"ride": {"next_poll_at": None}}
 
@@ -66,10 +66,10 @@ def test_what_ended_lately_is_shown_for_forty_minutes_from_when_it_was_due(desk:
 
     tomorrow = NOON + timedelta(days=1)
     shown = [
-        due(LATELY + MOMENT),
+        due(LATELY + MILLISECOND),
         due(NOON, "NOT_SENT"),
         due(tomorrow),
-        due(tomorrow, "NOT_SENT", resolved_at=LATELY + MOMENT),
+        due(tomorrow, "NOT_SENT", resolved_at=LATELY + MILLISECOND),
     ]
     due(LATELY)
     due(tomorrow, "NOT_SENT", resolved_at=LATELY)
@@ -88,7 +88,7 @@ def test_of_very_many_that_ended_lately_those_come_first_that_were_due(desk: Des
         for number in range(205):
             own = {"form_token": f"f{number}", "mtx": f"m{number}"}
             minutes = timedelta(minutes=number)
-            s.add(Order(**{**columns, **own, "due_at": NOON + MOMENT + minutes}))
+            s.add(Order(**{**columns, **own, "due_at": NOON + MILLISECOND + minutes}))
     crowd(desk)
     found = marks(desk)
     assert first in found
@@ -111,7 +111,7 @@ def test_a_revision_identifies_what_a_page_shows_and_when_it_was_learnt(desk: De
 
 def test_orders_that_were_placed_since_a_given_time(desk: Desk) -> None:
     last = change(desk, desk.order("READY"), created_at=NOON)
-    change(desk, desk.order("READY"), created_at=NOON - MOMENT)
+    change(desk, desk.order("READY"), created_at=NOON - MILLISECOND)
     change(desk, desk.order("READY", prop="other"), created_at=NOON)
     with desk.services.db.read() as s:
         assert board.placed_since(s, desk.ids["desk.property"], NOON) == {last}
@@ -131,11 +131,11 @@ def test_unknown_orders_are_counted_since_the_oldest_was_sent(desk: Desk) -> Non
 
 
 def test_accounts_that_the_service_refuses_or_no_key_decrypts_are_named(desk: Desk) -> None:
-    house = desk.ids["desk.property"]
+    property_id = desk.ids["desk.property"]
     vault = desk.services.vault
     names = ("fine", "refused", "both", "sealed", "replaced", "removed", "no token")
     with desk.services.db.write() as s:
-        rows = {n: accounts.add_account(s, vault, house, n, "t", NOON) for n in names}
+        rows = {n: accounts.add_account(s, vault, property_id, n, "t", NOON) for n in names}
         rows["refused"].state = rows["both"].state = "reconnect"
         rows["removed"].state = "removed"
         rows["sealed"].access_token_enc = rows["both"].access_token_enc = "lost.abc.def"
@@ -145,7 +145,7 @@ def test_accounts_that_the_service_refuses_or_no_key_decrypts_are_named(desk: De
         ids = {name: row.id for name, row in rows.items()}
         s.get_one(Account, desk.ids["other.account"]).state = "reconnect"
     with desk.services.db.read() as s:
-        assert board.accounts_in_need(s, house, vault) == [
+        assert board.accounts_in_need(s, property_id, vault) == [
             AccountInNeed(ids["refused"], "refused", is_unreadable=False),
             AccountInNeed(ids["both"], "both", is_unreadable=False),
             AccountInNeed(ids["sealed"], "sealed", is_unreadable=True),
@@ -155,9 +155,9 @@ def test_accounts_that_the_service_refuses_or_no_key_decrypts_are_named(desk: De
 
 def test_an_account_under_a_key_with_a_long_name_is_not_in_need(desk: Desk) -> None:
     vault = TokenVault(f"installation2026spring:{new_key()}")
-    house = desk.ids["desk.property"]
+    property_id = desk.ids["desk.property"]
     with desk.services.db.write() as s:
-        accounts.add_account(s, vault, house, "fine", "t", NOON)
+        accounts.add_account(s, vault, property_id, "fine", "t", NOON)
     with desk.services.db.read() as s:
-        needs = board.accounts_in_need(s, house, vault)
+        needs = board.accounts_in_need(s, property_id, vault)
     assert "fine" not in [each.label for each in needs]

@@ -10,7 +10,7 @@ from ridedash.store.models.orders import TimelineEvent
 from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 
 
 def cars(desk: Desk) -> list[int]:
@@ -19,7 +19,7 @@ def cars(desk: Desk) -> list[int]:
 
 
 def began(
-    desk: Desk, order_id: int, name: str = "IN_PROGRESS", at: datetime = NOON + MOMENT
+    desk: Desk, order_id: int, name: str = "IN_PROGRESS", at: datetime = NOON + MILLISECOND
 ) -> None:
     facts = {"property_id": desk.ids["desk.property"], "what": "ride", "detail": None}
     event = TimelineEvent(order_id=order_id, name=name, at=at, **facts)

@@ -51,8 +51,8 @@ def test_a_secret_of_the_first_key_alone_is_current() -> None:
 
 @pytest.mark.parametrize("length", range(7))
 def test_a_secret_of_any_length_is_read_back(length: int) -> None:
-    vault, plain = TokenVault(KEYS), "7" * length
-    assert vault.decrypt(vault.encrypt(plain, *PLACE), *PLACE) == plain
+    vault, plaintext = TokenVault(KEYS), "7" * length
+    assert vault.decrypt(vault.encrypt(plaintext, *PLACE), *PLACE) == plaintext
 
 
 def test_the_key_of_a_secret_is_named_and_nothing_that_could_be_a_secret_itself() -> None:
@@ -66,9 +66,13 @@ def test_a_key_is_32_bytes_of_at_least_eight_different_ones() -> None:
     def key(*parts: bytes) -> str:
         return "k1:" + base64.b64encode(b"".join(parts)).decode()
 
-    plain = bytes(range(8))
-    assert TokenVault(key(plain, bytes(24))).first == "k1"
-    for weak in (key(plain[:7], bytes(25)), key(plain, bytes(23)), key(plain, bytes(25))):
+    plaintext = bytes(range(8))
+    assert TokenVault(key(plaintext, bytes(24))).first == "k1"
+    for weak in (
+        key(plaintext[:7], bytes(25)),
+        key(plaintext, bytes(23)),
+        key(plaintext, bytes(25)),
+    ):
         with pytest.raises(BadKeys, match="32 random bytes"):
             TokenVault(weak)
     with pytest.raises(BadKeys, match="is not base64"):

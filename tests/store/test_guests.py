@@ -24,7 +24,7 @@ NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 PHONE, OTHER = "+912227783300", "+912227783311"
 
 
-class House:
+class PropertyFixture:
     """One property and its guests."""
 
     def __init__(self, url: str) -> None:
@@ -33,11 +33,13 @@ class House:
             self.id = add_property(s, "Grand Hotel", "Asia/Kolkata", NOON).id
             self.other = add_property(s, "Other Hotel", "UTC", NOON).id
 
-    def told(self, name: str, at: datetime = NOON, house: int | None = None, **facts: Any) -> int:
-        told = GuestDetails(name, **facts)
+    def stored_guest(
+        self, name: str, at: datetime = NOON, property_id: int | None = None, **facts: Any
+    ) -> int:
+        details = GuestDetails(name, **facts)
         with self.db.write() as s:
-            guests.lock_guest(s, house or self.id, told)
-            return guests.store_guest(s, house or self.id, told, at, None).id
+            guests.lock_guest(s, property_id or self.id, details)
+            return guests.store_guest(s, property_id or self.id, details, at, None).id
 
     def row(self, guest_id: int) -> Guest:
         with self.db.read() as s:
@@ -49,132 +51,146 @@ class House:
 
 
 @pytest.fixture
-def house(database: str) -> Iterator[House]:
-    made = House(database)
+def prop(database: str) -> Iterator[PropertyFixture]:
+    made = PropertyFixture(database)
     yield made
     made.db.close()
 
 
-def test_a_phone_finds_the_person_again_and_new_details_are_stored(house: House) -> None:
-    first = house.told("Guest Heron", phone=PHONE)
-    again = house.told("Guest Heron", NOON + timedelta(days=1), phone=PHONE, room="412")
+def test_a_phone_finds_the_person_again_and_new_details_are_stored(prop: PropertyFixture) -> None:
+    first = prop.stored_guest("Guest Heron", phone=PHONE)
+    again = prop.stored_guest("Guest Heron", NOON + timedelta(days=1), phone=PHONE, room="412")
     assert again == first
-    row = house.row(first)
+    row = prop.row(first)
     assert (row.name, row.phone, row.room, row.seen_at) == (
         "Guest Heron",
         PHONE,
         "412",
         NOON + timedelta(days=1),
     )
-    assert house.told("heron", phone=PHONE) == first
-    assert house.row(first).name == "Guest Heron", "a name does not get shorter"
+    assert prop.stored_guest("heron", phone=PHONE) == first
+    assert prop.row(first).name == "Guest Heron", "a name does not get shorter"
 
 
-def test_a_shared_phone_is_no_proof_that_two_names_are_one_person(house: House) -> None:
-    assert house.told("Guest Heron", phone=PHONE) != house.told("Guest Wren", phone=PHONE)
+def test_a_shared_phone_is_no_proof_that_two_names_are_one_person(prop: PropertyFixture) -> None:
+    assert prop.stored_guest("Guest Heron", phone=PHONE) != prop.stored_guest(
+        "Guest Wren", phone=PHONE
+    )
 
 
-def test_no_one_is_renamed_by_a_shared_phone_or_taken_for_one_of_two(house: House) -> None:
-    short = house.told("Heron", phone=PHONE)
-    first = house.told("Old Heron", phone=PHONE)
-    second = house.told("Young Heron", phone=PHONE)
+def test_no_one_is_renamed_by_a_shared_phone_or_taken_for_one_of_two(prop: PropertyFixture) -> None:
+    short = prop.stored_guest("Heron", phone=PHONE)
+    first = prop.stored_guest("Old Heron", phone=PHONE)
+    second = prop.stored_guest("Young Heron", phone=PHONE)
     assert len({short, first, second}) == 3
-    assert [house.row(each).name for each in (short, first, second)] == [
+    assert [prop.row(each).name for each in (short, first, second)] == [
         "Heron",
         "Old Heron",
         "Young Heron",
     ]
-    assert house.told("heron", phone=PHONE) == short, (
+    assert prop.stored_guest("heron", phone=PHONE) == short, (
         "a name of its own comes before a part of another's"
     )
 
 
-def test_room_and_name_find_the_person_again_while_phones_do_not_differ(house: House) -> None:
-    first = house.told("Guest Heron", room="412a")
-    assert house.told("guest HERON", room="412A") == first
-    assert house.told("Guest Heron", room="412A", phone=PHONE) == first
-    assert house.told("Guest Heron", room="412A") == first
-    assert house.told("Guest Heron", room="412A", phone=OTHER) != first
-    assert house.told("Guest Wren", room="412A") != first
+def test_room_and_name_find_the_person_again_while_phones_do_not_differ(
+    prop: PropertyFixture,
+) -> None:
+    first = prop.stored_guest("Guest Heron", room="412a")
+    assert prop.stored_guest("guest HERON", room="412A") == first
+    assert prop.stored_guest("Guest Heron", room="412A", phone=PHONE) == first
+    assert prop.stored_guest("Guest Heron", room="412A") == first
+    assert prop.stored_guest("Guest Heron", room="412A", phone=OTHER) != first
+    assert prop.stored_guest("Guest Wren", room="412A") != first
 
 
-def test_a_chosen_guest_is_that_row_while_the_typed_name_is_like_theirs(house: House) -> None:
-    first = house.told("Guest Heron", room="412", note="Wheelchair")
-    moved = house.told("Guest Heron", guest_id=first, room="500", phone=PHONE, note="Wheelchair")
+def test_a_chosen_guest_is_that_row_while_the_typed_name_is_like_theirs(
+    prop: PropertyFixture,
+) -> None:
+    first = prop.stored_guest("Guest Heron", room="412", note="Wheelchair")
+    moved = prop.stored_guest(
+        "Guest Heron", guest_id=first, room="500", phone=PHONE, note="Wheelchair"
+    )
     assert moved == first
-    assert (house.row(first).room, house.row(first).phone) == ("500", PHONE)
-    assert house.told("Guest Wren", guest_id=first) != first, "another name is another person"
-    assert house.row(first).name == "Guest Heron"
-    house.told("Guest Heron", guest_id=first)
-    assert house.row(first).note is None, "the note was in the form, and somebody emptied it"
+    assert (prop.row(first).room, prop.row(first).phone) == ("500", PHONE)
+    assert prop.stored_guest("Guest Wren", guest_id=first) != first, (
+        "another name is another person"
+    )
+    assert prop.row(first).name == "Guest Heron"
+    prop.stored_guest("Guest Heron", guest_id=first)
+    assert prop.row(first).note is None, "the note was in the form, and somebody emptied it"
 
 
-def test_no_one_is_found_in_another_property(house: House) -> None:
-    first = house.told("Guest Heron", phone=PHONE, room="412")
-    there = house.told("Guest Heron", house=house.other, phone=PHONE, room="412", guest_id=first)
+def test_no_one_is_found_in_another_property(prop: PropertyFixture) -> None:
+    first = prop.stored_guest("Guest Heron", phone=PHONE, room="412")
+    there = prop.stored_guest(
+        "Guest Heron", property_id=prop.other, phone=PHONE, room="412", guest_id=first
+    )
     assert there != first
-    with house.db.read() as s:
-        assert guests.guest_of(s, house.other, first) is None
-        assert [guest.id for guest in guests.find(s, house.other, "412")] == [there]
+    with prop.db.read() as s:
+        assert guests.guest_of(s, prop.other, first) is None
+        assert [guest.id for guest in guests.find(s, prop.other, "412")] == [there]
 
 
-def test_an_erased_guest_is_neither_found_nor_made_again(house: House) -> None:
-    first = house.told("Guest Heron", phone=PHONE, room="412")
-    with house.db.write() as s:
+def test_an_erased_guest_is_neither_found_nor_made_again(prop: PropertyFixture) -> None:
+    first = prop.stored_guest("Guest Heron", phone=PHONE, room="412")
+    with prop.db.write() as s:
         row = s.get_one(Guest, first)
         row.erased_at, row.name = NOON, "Guest 0123456789"
-    assert (
-        house.found("412") == house.found("heron") == house.found("0123") == house.found("") == []
-    )
-    assert house.told("Guest Heron", phone=PHONE, room="412", guest_id=first) != first
-    with house.db.read() as s:
-        assert guests.guest_of(s, house.id, first) is None
+    assert prop.found("412") == prop.found("heron") == prop.found("0123") == prop.found("") == []
+    assert prop.stored_guest("Guest Heron", phone=PHONE, room="412", guest_id=first) != first
+    with prop.db.read() as s:
+        assert guests.guest_of(s, prop.id, first) is None
 
 
-def test_the_finder_knows_rooms_phones_and_names_in_any_notation(house: House) -> None:
-    house.told("José Heron", phone=PHONE, room="412")
-    house.told("Guest Wren", NOON + timedelta(hours=1), room="4120")
-    house.told("Guest Merlin", NOON + timedelta(hours=2), room="12", phone=OTHER)
-    assert house.found("412") == ["José Heron", "Guest Wren"], (
+def test_the_finder_knows_rooms_phones_and_names_in_any_notation(prop: PropertyFixture) -> None:
+    prop.stored_guest("José Heron", phone=PHONE, room="412")
+    prop.stored_guest("Guest Wren", NOON + timedelta(hours=1), room="4120")
+    prop.stored_guest("Guest Merlin", NOON + timedelta(hours=2), room="12", phone=OTHER)
+    assert prop.found("412") == ["José Heron", "Guest Wren"], (
         "the room itself, then rooms that begin so"
     )
-    assert house.found("022 2778-3300") == ["José Heron"]
-    assert house.found("+91 22 2778") == ["Guest Merlin", "José Heron"]
-    assert house.found("jose") == ["José Heron"]
-    assert house.found("GUEST w") == ["Guest Wren"]
-    assert house.found("  ") == ["Guest Merlin", "Guest Wren", "José Heron"]
-    for nobody in ("%", "_", "'", "x" * 500, "9999", "\\"):
-        assert house.found(nobody) == []
+    assert prop.found("022 2778-3300") == ["José Heron"]
+    assert prop.found("+91 22 2778") == ["Guest Merlin", "José Heron"]
+    assert prop.found("jose") == ["José Heron"]
+    assert prop.found("GUEST w") == ["Guest Wren"]
+    assert prop.found("  ") == ["Guest Merlin", "Guest Wren", "José Heron"]
+    for unmatched in ("%", "_", "'", "x" * 500, "9999", "\\"):
+        assert prop.found(unmatched) == []
 
 
-def test_a_guest_is_found_in_letters_and_digits_of_other_scripts(house: House) -> None:
-    house.told("حمامة أوزة", phone=PHONE, room="412")
-    house.told("Guest Heron", room="41", phone=OTHER)
+def test_a_guest_is_found_in_letters_and_digits_of_other_scripts(prop: PropertyFixture) -> None:
+    prop.stored_guest("حمامة أوزة", phone=PHONE, room="412")
+    prop.stored_guest("Guest Heron", room="41", phone=OTHER)
     for typed in ("حمامه", "اوزه حمامة", "٤١٢", "४१२", "٠٢٢ ٢٧٧٨ ٣٣٠٠"):
-        assert house.found(typed) == ["حمامة أوزة"], typed
-    assert house.told("حمامه اوزه", room="412") == house.told("حمامة أوزة", phone=PHONE)
+        assert prop.found(typed) == ["حمامة أوزة"], typed
+    assert prop.stored_guest("حمامه اوزه", room="412") == prop.stored_guest(
+        "حمامة أوزة", phone=PHONE
+    )
 
 
-def test_guests_whom_an_older_release_stored_are_found_after_an_upgrade(house: House) -> None:
-    who = house.told("حمامة أوزة", room="412")
-    house.told("Guest Heron", room="41")
-    migrate(house.db, "0031", "downgrade")
-    with house.db.write() as s:
+def test_guests_whom_an_older_release_stored_are_found_after_an_upgrade(
+    prop: PropertyFixture,
+) -> None:
+    who = prop.stored_guest("حمامة أوزة", room="412")
+    prop.stored_guest("Guest Heron", room="41")
+    migrate(prop.db, "0031", "downgrade")
+    with prop.db.write() as s:
         s.execute(text("UPDATE guests SET room = '٤١٢' WHERE room = '412'"))
-    assert house.found("حمامه") == house.found("412") == []
+    assert prop.found("حمامه") == prop.found("412") == []
     for _time in range(2):
-        migrate(house.db, "0031", "upgrade")
-        assert house.found("حمامه") == house.found("412") == ["حمامة أوزة"]
-        assert house.found("heron") == ["Guest Heron"]
-    assert house.told("حمامه اوزه", room="412") == who
+        migrate(prop.db, "0031", "upgrade")
+        assert prop.found("حمامه") == prop.found("412") == ["حمامة أوزة"]
+        assert prop.found("heron") == ["Guest Heron"]
+    assert prop.stored_guest("حمامه اوزه", room="412") == who
 
 
-def test_two_desks_that_write_down_one_new_guest_make_one_row(house: House) -> None:
+def test_two_desks_that_write_down_one_new_guest_make_one_row(prop: PropertyFixture) -> None:
     start, made = threading.Barrier(2), []
 
     def write() -> None:
         start.wait()
-        made.append(house.told("Guest Heron", phone=PHONE))
+        made.append(prop.stored_guest("Guest Heron", phone=PHONE))
 
     desks = [threading.Thread(target=write) for _ in range(2)]
     for desk in desks:
@@ -185,18 +201,20 @@ def test_two_desks_that_write_down_one_new_guest_make_one_row(house: House) -> N
 
 
 @pytest.mark.sqlite_only  # SQLite's query plan is readable text
-def test_among_twenty_thousand_guests_no_search_reads_the_whole_table(house: House) -> None:
+def test_among_twenty_thousand_guests_no_search_reads_the_whole_table(
+    prop: PropertyFixture,
+) -> None:
     plans = []
-    with house.db.read() as s:
-        for which in (*guests._ways(house.id, "412"), *guests._ways(house.id, "heron")):
-            query = guests._mine(house.id).where(which).limit(8)
+    with prop.db.read() as s:
+        for which in (*guests._ways(prop.id, "412"), *guests._ways(prop.id, "heron")):
+            query = guests._mine(prop.id).where(which).limit(8)
             compiled = str(query.compile(s.connection(), compile_kwargs={"literal_binds": True}))
             plans += [
                 row.detail
                 for row in s.execute(text("EXPLAIN QUERY PLAN " + compiled.replace(":", r"\:")))
             ]
     assert not [plan for plan in plans if plan.startswith("SCAN guests") and "INDEX" not in plan]
-    with house.db.read() as s:
+    with prop.db.read() as s:
         assert s.scalars(select(Guest)).all() == []
 
 
@@ -207,73 +225,79 @@ def test_a_name_without_a_word_is_like_itself_alone(sign: str) -> None:
     assert not guests.alike("Guest Heron", sign)
 
 
-def test_a_phone_does_not_make_a_name_without_a_word_another_person(house: House) -> None:
-    heron = house.told("Guest Heron", phone=PHONE)
-    assert house.told("…", phone=PHONE) != heron
-    assert house.row(heron).name == "Guest Heron"
+def test_a_phone_does_not_make_a_name_without_a_word_another_person(prop: PropertyFixture) -> None:
+    heron = prop.stored_guest("Guest Heron", phone=PHONE)
+    assert prop.stored_guest("…", phone=PHONE) != heron
+    assert prop.row(heron).name == "Guest Heron"
 
 
-def test_the_name_is_as_it_was_spelt_last_and_what_is_not_stated_stays(house: House) -> None:
-    first = house.told("Jose Garcia", phone=PHONE, note="Wheelchair", language="es")
-    assert house.told("José García", phone=PHONE) == first
-    row = house.row(first)
+def test_the_name_is_as_it_was_spelt_last_and_what_is_not_stated_stays(
+    prop: PropertyFixture,
+) -> None:
+    first = prop.stored_guest("Jose Garcia", phone=PHONE, note="Wheelchair", language="es")
+    assert prop.stored_guest("José García", phone=PHONE) == first
+    row = prop.row(first)
     assert (row.name, row.note, row.language) == ("José García", "Wheelchair", "es")
 
 
-def test_the_beginning_of_a_room_is_found_in_any_case_of_its_letters(house: House) -> None:
-    house.told("Guest Heron", room="Tower 12")
-    house.told("Guest Wren", NOON + timedelta(hours=1), room="t%wer")
+def test_the_beginning_of_a_room_is_found_in_any_case_of_its_letters(prop: PropertyFixture) -> None:
+    prop.stored_guest("Guest Heron", room="Tower 12")
+    prop.stored_guest("Guest Wren", NOON + timedelta(hours=1), room="t%wer")
     for typed in ("tow", "TOWER 1", "Tower"):
-        assert house.found(typed) == ["Guest Heron"], typed
-    assert house.found("T%") == ["Guest Wren"]
+        assert prop.found(typed) == ["Guest Heron"], typed
+    assert prop.found("T%") == ["Guest Wren"]
 
 
-def test_a_room_alone_or_a_name_alone_is_no_proof_of_a_person(house: House) -> None:
-    first = house.told("Guest Heron", room="412")
-    assert house.told("Guest Heron", room="500") != first
-    assert house.told("Heron", room="412") != first, "a couple often has one name"
+def test_a_room_alone_or_a_name_alone_is_no_proof_of_a_person(prop: PropertyFixture) -> None:
+    first = prop.stored_guest("Guest Heron", room="412")
+    assert prop.stored_guest("Guest Heron", room="500") != first
+    assert prop.stored_guest("Heron", room="412") != first, "a couple often has one name"
 
 
-def test_what_a_request_says_anew_of_a_guest_is_known(house: House) -> None:
-    row = house.row(house.told("Guest Heron", phone=PHONE, room="412"))
-    for new, told in (
+def test_what_a_request_says_anew_of_a_guest_is_known(prop: PropertyFixture) -> None:
+    row = prop.row(prop.stored_guest("Guest Heron", phone=PHONE, room="412"))
+    for new, details in (
         (False, GuestDetails("Heron", PHONE)),
         (False, GuestDetails("Guest Heron", PHONE, "412")),
         (True, GuestDetails("Guest Heron", PHONE, "500")),
         (True, GuestDetails("Young Guest Heron", PHONE)),
         (True, GuestDetails("Guest Heron", note="Wheelchair")),
     ):
-        assert guests.has_new_details(row, told) is new, told
+        assert guests.has_new_details(row, details) is new, details
 
 
-def test_a_finder_shows_each_guest_once_and_strangers_behind_all_others(house: House) -> None:
-    with house.db.write() as s:
+def test_a_finder_shows_each_guest_once_and_strangers_behind_all_others(
+    prop: PropertyFixture,
+) -> None:
+    with prop.db.write() as s:
         typed = GuestDetails("Guest Ana", room="412")
-        guests.store_stranger(s, house.id, typed, NOON + timedelta(hours=9))
-        s.add(Guest(property_id=house.id, name="Guest Nobody", created_at=NOON))
-    house.told("Guest Heron", NOON + timedelta(hours=1), room="412")
-    house.told("Guest Wren", room="4120")
+        guests.store_stranger(s, prop.id, typed, NOON + timedelta(hours=9))
+        s.add(Guest(property_id=prop.id, name="Guest Nobody", created_at=NOON))
+    prop.stored_guest("Guest Heron", NOON + timedelta(hours=1), room="412")
+    prop.stored_guest("Guest Wren", room="4120")
     named = ["Guest Heron", "Guest Wren", "Guest Ana"]
     for typed_text in ("412", ""):
         for limit in (1, 2, 3):
-            with house.db.read() as s:
-                found = guests.find(s, house.id, typed_text, limit)
+            with prop.db.read() as s:
+                found = guests.find(s, prop.id, typed_text, limit)
             assert [guest.name for guest in found] == named[:limit], (typed_text, limit)
 
 
-def test_eight_guests_are_shown_and_a_long_text_is_cut_as_names_are(house: House) -> None:
+def test_eight_guests_are_shown_and_a_long_text_is_cut_as_names_are(prop: PropertyFixture) -> None:
     for number in range(9):
-        house.told("h" * 120, room=f"4{number}")
-    assert len(house.found("")) == len(house.found("4")) == len(house.found("h" * 121)) == 8
+        prop.stored_guest("h" * 120, room=f"4{number}")
+    assert len(prop.found("")) == len(prop.found("4")) == len(prop.found("h" * 121)) == 8
 
 
-def test_a_guest_whom_staff_choose_among_strangers_is_verified_by_that(house: House) -> None:
-    with house.db.write() as s:
+def test_a_guest_whom_staff_choose_among_strangers_is_verified_by_that(
+    prop: PropertyFixture,
+) -> None:
+    with prop.db.write() as s:
         typed = GuestDetails("Guest Ana", PHONE)
-        stranger = guests.store_stranger(s, house.id, typed, NOON).id
-    assert house.told("Guest Ana", phone=PHONE) != stranger
-    assert house.told("Guest Ana", guest_id=stranger) == stranger
-    assert house.row(stranger).unverified is False
+        stranger = guests.store_stranger(s, prop.id, typed, NOON).id
+    assert prop.stored_guest("Guest Ana", phone=PHONE) != stranger
+    assert prop.stored_guest("Guest Ana", guest_id=stranger) == stranger
+    assert prop.row(stranger).unverified is False
 
 
 def test_a_guest_usually_goes_to_the_last_places_each_once(desk: Desk) -> None:
@@ -300,14 +324,16 @@ def test_a_guest_usually_goes_to_the_last_places_each_once(desk: Desk) -> None:
         assert guests.usual(s, 10**6) == guests.Usual()
 
 
-def test_on_postgresql_a_lock_is_of_one_phone_or_else_of_one_room_and_name(house: House) -> None:
-    if house.db.dialect == "sqlite":
+def test_on_postgresql_a_lock_is_of_one_phone_or_else_of_one_room_and_name(
+    prop: PropertyFixture,
+) -> None:
+    if prop.db.dialect == "sqlite":
         pytest.skip("it has one writer at a time")
 
-    def locks(*told: tuple[int, GuestDetails]) -> int:
+    def locks(*locked_guests: tuple[int, GuestDetails]) -> int:
         """How many different locks a transaction holds for these guests."""
-        with house.db.write() as s:
-            for where, details in told:
+        with prop.db.write() as s:
+            for where, details in locked_guests:
                 guests.lock_guest(s, where, details)
             held = text(
                 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' "
@@ -316,11 +342,11 @@ def test_on_postgresql_a_lock_is_of_one_phone_or_else_of_one_room_and_name(house
             return s.scalar(held) or 0
 
     heron, room = GuestDetails("Heron", PHONE), GuestDetails("Guest Heron", room="412")
-    assert locks((house.id, heron)) == 1
-    assert locks((house.id, heron), (house.id, GuestDetails("Wren", PHONE, "7"))) == 1
-    assert locks((house.id, heron), (house.id, GuestDetails("Heron", OTHER))) == 2
-    assert locks((house.id, heron), (house.other, heron)) == 2
-    assert locks((house.id, room), (house.id, GuestDetails("guest HERON", room="412"))) == 1
-    assert locks((house.id, room), (house.id, GuestDetails("Guest Heron", room="413"))) == 2
-    many = [(house.id, GuestDetails("Heron", f"+9122277833{n:02}")) for n in range(40)]
+    assert locks((prop.id, heron)) == 1
+    assert locks((prop.id, heron), (prop.id, GuestDetails("Wren", PHONE, "7"))) == 1
+    assert locks((prop.id, heron), (prop.id, GuestDetails("Heron", OTHER))) == 2
+    assert locks((prop.id, heron), (prop.other, heron)) == 2
+    assert locks((prop.id, room), (prop.id, GuestDetails("guest HERON", room="412"))) == 1
+    assert locks((prop.id, room), (prop.id, GuestDetails("Guest Heron", room="413"))) == 2
+    many = [(prop.id, GuestDetails("Heron", f"+9122277833{n:02}")) for n in range(40)]
     assert locks(*many) == 40, "whatever the sign of the number that a lock has"

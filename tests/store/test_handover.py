@@ -13,7 +13,7 @@ from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 HOURS = timedelta(hours=1)
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 
 
 def ahead(desk: Desk) -> handover.Ahead:
@@ -58,19 +58,21 @@ def test_plans_of_twelve_hours_are_listed_the_soonest_first_and_later_ones_count
 
 
 def test_open_notes_come_first_the_oldest_first_then_those_done_in_this_shift(desk: Desk) -> None:
-    house, mine = desk.ids["desk.property"], desk.ids["desk"]
+    property_id, mine = desk.ids["desk.property"], desk.ids["desk"]
     texts = ("first", "second", "done long ago", "done early", "done late")
     for text in texts:
-        desk.add(lambda s, text=text: handover.add_note(s, house, mine, text, NOON - 20 * HOURS))
+        desk.add(
+            lambda s, text=text: handover.add_note(s, property_id, mine, text, NOON - 20 * HOURS)
+        )
     desk.add(lambda s: handover.add_note(s, desk.ids["other.property"], mine, "theirs", NOON))
-    done = {"done long ago": 12 * HOURS + MOMENT, "done early": 12 * HOURS, "done late": HOURS}
+    done = {"done long ago": 12 * HOURS + MILLISECOND, "done early": 12 * HOURS, "done late": HOURS}
     with desk.services.db.write() as s:
         for note in s.scalars(select(ShiftNote)).all():
             if note.text in done:
                 at = NOON - done[note.text]
-                assert handover.settle_note(s, house, note.id, mine, at, done=True)
+                assert handover.settle_note(s, property_id, note.id, mine, at, done=True)
     with desk.services.db.read() as s:
-        name = handover.notes(s, house, NOON)[0].by
+        name = handover.notes(s, property_id, NOON)[0].by
     assert notes(desk) == [
         ("first", None),
         ("second", None),
@@ -80,13 +82,13 @@ def test_open_notes_come_first_the_oldest_first_then_those_done_in_this_shift(de
 
 
 def test_who_marked_a_note_first_stays_until_it_is_open_again(desk: Desk) -> None:
-    house, mine = desk.ids["desk.property"], desk.ids["desk"]
-    desk.add(lambda s: handover.add_note(s, house, mine, "keys", NOON - HOURS))
+    property_id, mine = desk.ids["desk.property"], desk.ids["desk"]
+    desk.add(lambda s: handover.add_note(s, property_id, mine, "keys", NOON - HOURS))
     with desk.services.db.read() as s:
-        [note] = handover.notes(s, house, NOON)
+        [note] = handover.notes(s, property_id, NOON)
         assert (note.text, note.made_at) == ("keys", NOON - HOURS)
 
-    def settle(at: timedelta, *, done: bool, where: int = house) -> tuple[bool, Any, Any]:
+    def settle(at: timedelta, *, done: bool, where: int = property_id) -> tuple[bool, Any, Any]:
         with desk.services.db.write() as s:
             taken = handover.settle_note(s, where, note.id, mine, NOON - at, done=done)
             row = s.get_one(ShiftNote, note.id)

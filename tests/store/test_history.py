@@ -42,7 +42,7 @@ def migrate(db: Database, to: str) -> None:
         (command.downgrade if to == "0006" else command.upgrade)(config, to)
 
 
-def kept(desk: Desk, order_id: int) -> list[Any]:
+def stored_facts(desk: Desk, order_id: int) -> list[Any]:
     with desk.services.db.read() as s:
         rows = select(
             Order.happens_at,
@@ -67,8 +67,8 @@ def test_a_database_that_was_in_use_gets_what_the_history_needs(desk: Desk, kind
     migrate(desk.services.db, "head")
     desk.services.db.require_current()
     total = {"point_to_point": 24_000, "auto": 18_600}[kind]
-    placed = kept(desk, done)[0]
-    assert kept(desk, done) == [
+    placed = stored_facts(desk, done)[0]
+    assert stored_facts(desk, done) == [
         placed,
         "COMPLETED",
         total,
@@ -78,7 +78,16 @@ def test_a_database_that_was_in_use_gets_what_the_history_needs(desk: Desk, kind
         "INR",
         " jose garcia",
     ]
-    assert kept(desk, live) == [placed, None, None, None, "KA01AB1234", None, None, " guest heron"]
+    assert stored_facts(desk, live) == [
+        placed,
+        None,
+        None,
+        None,
+        "KA01AB1234",
+        None,
+        None,
+        " guest heron",
+    ]
     assert placed is not None
 
 
@@ -110,14 +119,14 @@ def done(
     return order_id
 
 
-def found(desk: Desk, house: str = "desk", **asked: Any) -> list[int]:
-    wanted = RideFilter(**{"since": WEEK.since, "until": WEEK.until} | asked)
+def found(desk: Desk, prop: str = "desk", **filters: Any) -> list[int]:
+    wanted = RideFilter(**{"since": WEEK.since, "until": WEEK.until} | filters)
     with desk.services.db.read() as s:
-        return [key.id for key in page(s, desk.ids[f"{house}.property"], wanted, 50)]
+        return [key.id for key in page(s, desk.ids[f"{prop}.property"], wanted, 50)]
 
 
-def summed(desk: Desk, currency: str | None = "INR", **asked: Any) -> Totals:
-    wanted = RideFilter(**{"since": WEEK.since, "until": WEEK.until} | asked)
+def summed(desk: Desk, currency: str | None = "INR", **filters: Any) -> Totals:
+    wanted = RideFilter(**{"since": WEEK.since, "until": WEEK.until} | filters)
     with desk.services.db.read() as s:
         return totals(s, desk.ids["desk.property"], wanted, currency)
 
@@ -131,7 +140,7 @@ def test_the_filter_of_every_outcome_finds_what_is_shown_with_it(desk: Desk) -> 
     assert set(made.values()) == set(RideOutcome)
     for outcome in RideOutcome:
         assert set(found(desk, outcome=outcome)) == {
-            id_ for id_, told in made.items() if told is outcome
+            id_ for id_, found_as in made.items() if found_as is outcome
         }, outcome
 
 
@@ -188,8 +197,8 @@ def test_room_staff_category_and_cost_centre_choose_and_other_properties_are_nev
     here = done(desk, room="PH-1", kind="auto", order={"cost_centre_id": centre_id})
     done(desk, room="412")
     done(desk, prop="other", room="PH-1", kind="auto")
-    for asked in ({"room": "ph-1"}, {"category": "auto"}, {"centre_id": centre_id}):
-        assert found(desk, **asked) == [here], asked
+    for filters in ({"room": "ph-1"}, {"category": "auto"}, {"centre_id": centre_id}):
+        assert found(desk, **filters) == [here], filters
     assert len(found(desk, staff_id=desk.ids["desk"])) == 2
     assert found(desk, staff_id=desk.ids["other"]) == []
     with desk.services.db.read() as s:
@@ -271,10 +280,10 @@ def test_postgresql_reads_an_index_alone_in_that_transaction_and_no_other(desk: 
 def test_totals_and_insights_use_the_index_alone_too(desk: Desk) -> None:
     if desk.services.db.dialect == "sqlite":
         pytest.skip("its planner has no such settings")
-    house = InsightsProperty(desk.ids["desk.property"], ZoneInfo("UTC"), "INR")
+    prop = InsightsProperty(desk.ids["desk.property"], ZoneInfo("UTC"), "INR")
     for reads in (
-        lambda s: totals(s, house.id, WEEK, "INR"),
-        lambda s: insights(s, house, Span(WEEK.since, WEEK.until)),
+        lambda s: totals(s, prop.id, WEEK, "INR"),
+        lambda s: insights(s, prop, Span(WEEK.since, WEEK.until)),
     ):
         with desk.services.db.read() as s:
             reads(s)
@@ -340,17 +349,21 @@ def test_a_bill_has_its_instants_places_and_facts_beside_the_record(desk: Desk) 
     home, harbour = desk.ids["desk.property"], {"lat": -38.6, "lng": -128.1, "name": "Harbour"}
     taken = ("drop", "done", {"payload": harbour})
     redirected = done(desk, actions=[taken], in_state_s=0)
-    plain = done(desk, kind="share", payment="account", actions=[("cancel", "done", {})])
+    unchanged = done(desk, kind="share", payment="account", actions=[("cancel", "done", {})])
     open_end = desk.order("REJECTED", drop_lat=None)
     foreign = done(desk, prop="other", actions=[taken])
     with desk.services.db.read() as s:
-        ids = [redirected, plain, open_end, foreign]
+        ids = [redirected, unchanged, open_end, foreign]
         found = evidence(s, home, ids)
-        assert evidence(s, home, [plain]).keys() == {plain}
-    assert found.keys() == {redirected, plain, open_end}
+        assert evidence(s, home, [unchanged]).keys() == {unchanged}
+    assert found.keys() == {redirected, unchanged, open_end}
     assert [found[each].drop for each in ids[:3]] == [(-38.6, -128.1), (-38.48, -127.97), None]
-    assert found[plain].pickup == (-38.5, -128.0)
-    assert (found[plain].kind, found[plain].seats, found[plain].payment) == ("share", 1, "account")
+    assert found[unchanged].pickup == (-38.5, -128.0)
+    assert (found[unchanged].kind, found[unchanged].seats, found[unchanged].payment) == (
+        "share",
+        1,
+        "account",
+    )
     began = found[redirected].began_at
     assert began == NOON - timedelta(seconds=150), "one step before its end"
     assert (found[redirected].ended_at, found[redirected].facts["driver_name"]) == (

@@ -42,17 +42,17 @@ MIGRATION = "0028_insight_rollup"
 
 
 def span(where: Place) -> Span:
-    return span_of(FIRST, LAST, where.house.tz)
+    return span_of(FIRST, LAST, where.prop.tz)
 
 
 def direct(desk: Desk, where: Place) -> Insights:
     with desk.services.db.read() as s:
-        return sorted_(insights(s, where.house, span(where)))
+        return sorted_(insights(s, where.prop, span(where)))
 
 
 def look(desk: Desk, where: Place) -> Insights:
     """What a reader gets from the roll-up; reading also stores the spans that it lacks."""
-    wanted = [(where.house, span(where))]
+    wanted = [(where.prop, span(where))]
     db = desk.services.db
     with rolled_up(db, wanted, NOW) as rollup, db.read() as s:
         return sorted_(rollup.insights(s, *wanted[0]))
@@ -162,9 +162,9 @@ class Story:
             s.execute(delete(table).where(table.order_id == order.id))
         s.execute(delete(Order).where(Order.id == order.id))
 
-    def _moves_the_house(self, _s: Any, _order: Order, n: int, _minute: int) -> None:
+    def _moves_the_property(self, _s: Any, _order: Order, n: int, _minute: int) -> None:
         tz = ZoneInfo(ZONES[n % len(ZONES)])
-        self.where.house = replace(self.where.house, tz=tz)
+        self.where.prop = replace(self.where.prop, tz=tz)
 
 
 HAPPENS = ["books", *(name[1:] for name in vars(Story) if re.match("_(is|ends|had|moves)", name))]
@@ -192,7 +192,7 @@ def test_whatever_happens_the_roll_up_has_the_counts_of_the_orders(
 def assert_of_history(desk: Desk, where: Place, found: Insights) -> None:
     since, until = span(where).since, span(where).until
     with desk.services.db.read() as s:
-        all_ = totals(s, where.house.id, RideFilter(since, until), where.house.currency)
+        all_ = totals(s, where.prop.id, RideFilter(since, until), where.prop.currency)
     mine = found.total
     assert (mine.rides, mine.completed, mine.cancelled) == (
         all_.rides,
@@ -222,7 +222,7 @@ def test_days_that_are_over_are_added_up_once(desk: Desk, monkeypatch: pytest.Mo
     expected, read = look(desk, story.where), []
     assert stored(desk) == len(STORED)
     counted = "ridedash.store.insight_rollup.insights"
-    monkeypatch.setattr(counted, lambda *asked: read.append(asked[2]) or insights(*asked))
+    monkeypatch.setattr(counted, lambda *args: read.append(args[2]) or insights(*args))
     assert look(desk, story.where) == expected
     assert read == []
 
@@ -231,7 +231,7 @@ def test_the_counts_of_a_time_zone_that_the_property_has_left_are_not_kept(desk:
     story = Story(desk, ZONES[0])
     story.happens("books", 0, 40 * 24 * 60)
     look(desk, story.where)
-    moved = replace(story.where, house=replace(story.where.house, tz=ZoneInfo(ZONES[2])))
+    moved = replace(story.where, prop=replace(story.where.prop, tz=ZoneInfo(ZONES[2])))
     assert look(desk, moved) == direct(desk, moved)
     with desk.services.db.read() as s:
         assert set(s.scalars(select(InsightSpan.zone))) == {ZONES[2]}
@@ -240,7 +240,7 @@ def test_the_counts_of_a_time_zone_that_the_property_has_left_are_not_kept(desk:
 def test_days_that_ended_less_than_a_day_ago_are_not_stored(desk: Desk) -> None:
     where = place(desk, "UTC")
     ride(desk, where, datetime(2026, 4, 10, 12, tzinfo=UTC))
-    wanted, db = (where.house, span(where)), desk.services.db
+    wanted, db = (where.prop, span(where)), desk.services.db
     ended = datetime(2026, 4, 11, tzinfo=UTC)  # when the first third of April was over
     for now, spans in ((ended + DAY - MINUTE, 3), (ended + DAY, 4)):
         with rolled_up(db, [wanted], now) as rollup, db.read() as s:
@@ -252,7 +252,7 @@ def test_days_that_ended_less_than_a_day_ago_are_not_stored(desk: Desk) -> None:
 def test_a_change_while_counts_are_added_up_is_never_lost(desk: Desk, when: str) -> None:
     story, db = Story(desk, ZONES[0]), desk.services.db
     story.happens("books", 1, 40 * 24 * 60)
-    wanted = story.where.house, span(story.where)
+    wanted = story.where.prop, span(story.where)
     with rolled_up(db, [wanted], NOW) as rollup:
         if when.startswith("before"):
             story.happens("ends", 1, 5)
@@ -268,7 +268,7 @@ def test_a_change_while_counts_are_added_up_is_never_lost(desk: Desk, when: str)
 def test_two_readers_at_once_store_one_truth(desk: Desk) -> None:
     story, db = Story(desk, ZONES[0]), desk.services.db
     story.happens("books", 1, 40 * 24 * 60)
-    wanted = story.where.house, span(story.where)
+    wanted = story.where.prop, span(story.where)
     with rolled_up(db, [wanted], NOW) as slow:
         with db.read() as s:
             slow.insights(s, *wanted)
@@ -317,21 +317,21 @@ def test_the_place_to_which_a_ride_was_redirected_leaves_the_roll_up(desk: Desk)
     assert not any("Harbour" in each for each in figures if each)
 
 
-def kept_spans(desk: Desk, where: Place) -> set[date]:
-    """The first day of each stored span of a house."""
-    query = select(InsightSpan.since).where(InsightSpan.property_id == where.house.id)
+def stored_spans(desk: Desk, where: Place) -> set[date]:
+    """The first day of each stored span of a property."""
+    query = select(InsightSpan.since).where(InsightSpan.property_id == where.prop.id)
     with desk.services.db.read() as s:
-        return {at.astimezone(where.house.tz).date() for at in s.scalars(query)}
+        return {at.astimezone(where.prop.tz).date() for at in s.scalars(query)}
 
 
 def true_spans(desk: Desk, where: Place) -> set[date]:
-    """The first day of each stored span of a house whose figures are still valid."""
-    tz = where.house.tz
+    """The first day of each stored span of a property whose figures are still valid."""
+    tz = where.prop.tz
     firsts = sorted(STORED)
     lasts = [*(first - DAY for first in firsts[1:]), LAST]
     spans = [span_of(*days, tz) for days in zip(firsts, lasts, strict=True)]
     with desk.services.db.read() as s:
-        return {each.since.astimezone(tz).date() for each in _valid_figures(s, where.house, spans)}
+        return {each.since.astimezone(tz).date() for each in _valid_figures(s, where.prop, spans)}
 
 
 # first days: two thirds of March, the whole of April, and the days before and after these parts
@@ -349,11 +349,11 @@ def test_what_is_forgotten_of_a_ride_is_in_its_own_days_alone(desk: Desk) -> Non
     for each in (story, elsewhere):
         look(desk, each.where)
     story.happens("is_erased", 0, 1)
-    assert kept_spans(desk, story.where) == STORED - {date(2026, 4, 1)}
-    assert kept_spans(desk, elsewhere.where) == STORED, "of another house"
+    assert stored_spans(desk, story.where) == STORED - {date(2026, 4, 1)}
+    assert stored_spans(desk, elsewhere.where) == STORED, "of another property"
     look(desk, story.where)
     story.happens("is_erased", 1, 1)
-    assert kept_spans(desk, story.where) == STORED - {date(2026, 3, 21)}
+    assert stored_spans(desk, story.where) == STORED - {date(2026, 3, 21)}
 
 
 def test_a_ride_that_was_never_redirected_names_no_place_to_forget(desk: Desk) -> None:
@@ -362,7 +362,7 @@ def test_a_ride_that_was_never_redirected_names_no_place_to_forget(desk: Desk) -
     story.happens("is_cancelled", 0, 1)
     look(desk, story.where)
     story.happens("is_erased", 0, 1)
-    assert kept_spans(desk, story.where) == STORED
+    assert stored_spans(desk, story.where) == STORED
 
 
 def test_a_reader_of_one_property_loses_no_change_of_another(desk: Desk) -> None:
@@ -386,11 +386,11 @@ def test_a_whole_month_or_quarter_is_one_span_and_what_another_release_has_count
     look(desk, story.where)
     with db.write() as s:
         s.execute(update(InsightSpan).values(counted_by="another release"))
-    whole = span_of(date(2026, 4, 1), last, story.where.house.tz)
-    wanted = story.where.house, whole
+    whole = span_of(date(2026, 4, 1), last, story.where.prop.tz)
+    wanted = story.where.prop, whole
     with rolled_up(db, [wanted], NOW + 40 * DAY) as rollup, db.read() as s:
         assert rollup.insights(s, *wanted).total.rides == 1
-    assert kept_spans(desk, story.where) == {date(2026, 4, 1)}
+    assert stored_spans(desk, story.where) == {date(2026, 4, 1)}
 
 
 def test_days_beside_whole_parts_are_stored_for_the_latest_request_alone(desk: Desk) -> None:
@@ -398,11 +398,11 @@ def test_days_beside_whole_parts_are_stored_for_the_latest_request_alone(desk: D
     story, elsewhere, db = Story(desk, "UTC"), Story(desk, "UTC"), desk.services.db
     for each in (story, elsewhere):
         look(desk, each.where)
-    later = story.where.house, span_of(FIRST + DAY, LAST + DAY, story.where.house.tz)
+    later = story.where.prop, span_of(FIRST + DAY, LAST + DAY, story.where.prop.tz)
     with rolled_up(db, [later], NOW) as rollup, db.read() as s:
         rollup.insights(s, *later)
-    assert kept_spans(desk, story.where) == STORED - {FIRST} | {FIRST + DAY}
-    assert kept_spans(desk, elsewhere.where) == STORED, "of another house"
+    assert stored_spans(desk, story.where) == STORED - {FIRST} | {FIRST + DAY}
+    assert stored_spans(desk, elsewhere.where) == STORED, "of another property"
 
 
 def test_triggers_cover_all_that_the_insights_read() -> None:

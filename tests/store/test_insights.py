@@ -44,13 +44,13 @@ class Place:
     """A property of a test, with two members of staff and two cost centres."""
 
     name: str
-    house: InsightsProperty
+    prop: InsightsProperty
     staff: list[int]
     centres: list[int]
 
     def span(self, first: date, last: date) -> Span:
         def midnight(day: date) -> datetime:
-            return datetime.combine(day, time(), self.house.tz).astimezone(UTC)
+            return datetime.combine(day, time(), self.prop.tz).astimezone(UTC)
 
         return Span(midnight(first), midnight(last + DAY))
 
@@ -68,8 +68,8 @@ def place(desk: Desk, zone: str, currency: str | None = "INR") -> Place:
         s.add_all(centres)
         s.flush()
         desk.ids |= {name: staff[0], f"{name}.property": prop.id, f"{name}.account": account.id}
-        house = InsightsProperty(prop.id, ZoneInfo(zone), currency)
-        return Place(name, house, staff, [each.id for each in centres])
+        insights_property = InsightsProperty(prop.id, ZoneInfo(zone), currency)
+        return Place(name, insights_property, staff, [each.id for each in centres])
 
 
 def ride(desk: Desk, where: Place, at: datetime, **columns: Any) -> int:
@@ -87,19 +87,19 @@ def ride(desk: Desk, where: Place, at: datetime, **columns: Any) -> int:
 
 def read(desk: Desk, where: Place, span: Span) -> Insights:
     with desk.services.db.read() as s:
-        return insights(s, where.house, span)
+        return insights(s, where.prop, span)
 
 
 def of_history(desk: Desk, where: Place, span: Span, **filters: Any) -> Figures:
     """The figures according to the history's totals, with one query for each outcome."""
 
-    def asked(**more: Any) -> Any:
+    def totals_with(**more: Any) -> Any:
         wanted = RideFilter(span.since, span.until, **filters | more)
-        return totals(s, where.house.id, wanted, where.house.currency)
+        return totals(s, where.prop.id, wanted, where.prop.currency)
 
     with desk.services.db.read() as s:
-        all_ = asked()
-        counts = {each: asked(outcome=each).rides for each in RideOutcome}
+        all_ = totals_with()
+        counts = {each: totals_with(outcome=each).rides for each in RideOutcome}
         return Figures(
             rides=all_.rides,
             completed=all_.completed,
@@ -190,10 +190,10 @@ def test_every_total_equals_that_of_the_history_to_the_cent(
 def assert_hours_and_places(desk: Desk, where: Place, span: Span, found: Insights) -> None:
     """Check that hours of the week and destinations agree with the list of rides."""
     with desk.services.db.read() as s:
-        query = s.query(Order.id).filter(Order.property_id == where.house.id)
+        query = s.query(Order.id).filter(Order.property_id == where.prop.id)
         within = (Order.happens_at >= span.since, Order.happens_at < span.until)
-        listed = records(s, where.house.id, [row[0] for row in query.filter(*within)])
-    here = [each.at.astimezone(where.house.tz) for each in listed]
+        listed = records(s, where.prop.id, [row[0] for row in query.filter(*within)])
+    here = [each.at.astimezone(where.prop.tz) for each in listed]
     assert {key: each.rides for key, each in found.week.items()} == Counter(
         (at.weekday(), at.hour) for at in here
     )
@@ -257,7 +257,7 @@ def test_an_order_that_was_unknown_counts_once_also_when_it_is_known_now(desk: D
         for order_id in (*ids[:3], ids[1]):  # the second one was unknown twice
             s.add(
                 TimelineEvent(
-                    property_id=where.house.id,
+                    property_id=where.prop.id,
                     order_id=order_id,
                     what="order",
                     name="UNKNOWN",
@@ -379,7 +379,7 @@ def test_a_ride_that_was_unknown_is_counted_where_it_went(desk: Desk) -> None:
     cleared, *_others = (ride(desk, where, at, facts={"drop_name": n}) for n in ("Pier", "Airport"))
     with desk.services.db.write() as s:
         event = {"what": "order", "name": "UNKNOWN", "detail": None, "at": NOON}
-        s.add(TimelineEvent(property_id=where.house.id, order_id=cleared, **event))
+        s.add(TimelineEvent(property_id=where.prop.id, order_id=cleared, **event))
     found = read(desk, where, span).destinations
     assert {key.name: each.cleared for key, each in found.items()} == {"Pier": 1, "Airport": 0}
 

@@ -16,10 +16,10 @@ from tests.locks import locked
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 DAY = timedelta(hours=24)
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 
 
-class House:
+class PropertyFixture:
     """Two properties, each with a manager, and a concierge of the first."""
 
     def __init__(self, url: str) -> None:
@@ -31,10 +31,10 @@ class House:
             self.their_boss = add_staff(s, self.other, "Boss Wren", "hash", "manager", NOON).id
             self.heron = add_staff(s, self.id, "Desk Heron", "hash", "concierge", NOON).id
 
-    def invited(self, name: str = "Desk Newt", house: int | None = None) -> tuple[int, str]:
-        by = self.their_boss if house else self.boss
+    def invited(self, name: str = "Desk Newt", property_id: int | None = None) -> tuple[int, str]:
+        by = self.their_boss if property_id else self.boss
         with self.db.write() as s:
-            row, secret = invitations.invite(s, house or self.id, "concierge", name, by, NOON)
+            row, secret = invitations.invite(s, property_id or self.id, "concierge", name, by, NOON)
             return row.id, secret
 
     def new_password(self, now: datetime = NOON, made_by: int | None = None) -> tuple[int, str]:
@@ -56,23 +56,23 @@ class House:
 
 
 @pytest.fixture
-def house(database: str) -> Iterator[House]:
-    made = House(database)
+def prop(database: str) -> Iterator[PropertyFixture]:
+    made = PropertyFixture(database)
     yield made
     made.db.close()
 
 
-def test_a_link_is_valid_for_a_day_and_its_secret_is_not_stored(house: House) -> None:
-    number, secret = house.invited()
-    assert house.opens(secret) == number
-    assert house.opens(secret, NOON + DAY - MOMENT) == number
-    assert house.opens(secret, NOON + DAY) is None
-    row = house.row(number)
+def test_a_link_is_valid_for_a_day_and_its_secret_is_not_stored(prop: PropertyFixture) -> None:
+    number, secret = prop.invited()
+    assert prop.opens(secret) == number
+    assert prop.opens(secret, NOON + DAY - MILLISECOND) == number
+    assert prop.opens(secret, NOON + DAY) is None
+    row = prop.row(number)
     assert (row.property_id, row.role, row.name, row.made_by) == (
-        house.id,
+        prop.id,
         "concierge",
         "Desk Newt",
-        house.boss,
+        prop.boss,
     )
     assert (row.made_at, row.expires_at, row.used_at, row.staff_id) == (
         NOON,
@@ -82,89 +82,93 @@ def test_a_link_is_valid_for_a_day_and_its_secret_is_not_stored(house: House) ->
     )
     assert secret not in row.token_hash
     for wrong in (row.token_hash, secret[:-1], "", "\udcff"):
-        assert house.opens(wrong) is None
+        assert prop.opens(wrong) is None
 
 
-def test_a_link_that_was_used_is_closed_and_no_longer_listed(house: House) -> None:
-    number, secret = house.invited()
-    newer, _ = house.invited("Desk Crane")
-    with house.db.write() as s:
+def test_a_link_that_was_used_is_closed_and_no_longer_listed(prop: PropertyFixture) -> None:
+    number, secret = prop.invited()
+    newer, _ = prop.invited("Desk Crane")
+    with prop.db.write() as s:
         s.get_one(Invitation, number).used_at = NOON
-    assert house.opens(secret) is None
-    with house.db.read() as s:
-        assert [each.id for each in invitations.open_invitations(s, house.id, NOON)] == [newer]
+    assert prop.opens(secret) is None
+    with prop.db.read() as s:
+        assert [each.id for each in invitations.open_invitations(s, prop.id, NOON)] == [newer]
 
 
-def test_the_open_links_of_a_property_are_its_own_the_newest_first(house: House) -> None:
-    first, second = house.invited()[0], house.invited("Desk Crane")[0]
-    theirs = house.invited(house=house.other)[0]
-    with house.db.read() as s:
-        for now, ids in ((NOON + DAY - MOMENT, [second, first]), (NOON + DAY, [])):
-            assert [each.id for each in invitations.open_invitations(s, house.id, now)] == ids
-        one = invitations.invitation_of(s, house.id, first)
+def test_the_open_links_of_a_property_are_its_own_the_newest_first(prop: PropertyFixture) -> None:
+    first, second = prop.invited()[0], prop.invited("Desk Crane")[0]
+    theirs = prop.invited(property_id=prop.other)[0]
+    with prop.db.read() as s:
+        for now, ids in ((NOON + DAY - MILLISECOND, [second, first]), (NOON + DAY, [])):
+            assert [each.id for each in invitations.open_invitations(s, prop.id, now)] == ids
+        one = invitations.invitation_of(s, prop.id, first)
         assert one is not None
         assert one.id == first
-        assert invitations.invitation_of(s, house.id, theirs) is None
-        assert invitations.invitation_of(s, house.other, theirs) is not None
+        assert invitations.invitation_of(s, prop.id, theirs) is None
+        assert invitations.invitation_of(s, prop.other, theirs) is not None
 
 
-def test_a_second_link_for_a_new_password_ends_the_first_and_no_other(house: House) -> None:
-    _, invited = house.invited()
-    _, older = house.new_password()
+def test_a_second_link_for_a_new_password_ends_the_first_and_no_other(
+    prop: PropertyFixture,
+) -> None:
+    _, invited = prop.invited()
+    _, older = prop.new_password()
     later = NOON + timedelta(hours=1)
-    number, newer = house.new_password(later)
-    assert house.opens(older, later) is None
-    assert house.opens(newer, later) == number
-    assert house.opens(invited, later) is not None
-    row = house.row(number)
+    number, newer = prop.new_password(later)
+    assert prop.opens(older, later) is None
+    assert prop.opens(newer, later) == number
+    assert prop.opens(invited, later) is not None
+    row = prop.row(number)
     assert (row.staff_id, row.name, row.role, row.property_id) == (
-        house.heron,
+        prop.heron,
         "Desk Heron",
         "concierge",
-        house.id,
+        prop.id,
     )
 
 
-def test_a_link_that_had_been_used_or_had_expired_keeps_its_times(house: House) -> None:
-    used, _ = house.new_password()
-    with house.db.write() as s:
+def test_a_link_that_had_been_used_or_had_expired_keeps_its_times(prop: PropertyFixture) -> None:
+    used, _ = prop.new_password()
+    with prop.db.write() as s:
         s.get_one(Invitation, used).used_at = NOON
-    expired, _ = house.new_password(NOON - DAY)
-    house.new_password(NOON + timedelta(hours=1))
-    assert house.row(used).expires_at == NOON + DAY
-    assert house.row(expired).expires_at == NOON
+    expired, _ = prop.new_password(NOON - DAY)
+    prop.new_password(NOON + timedelta(hours=1))
+    assert prop.row(used).expires_at == NOON + DAY
+    assert prop.row(expired).expires_at == NOON
 
 
-def test_who_is_disabled_sets_no_password_by_a_link_made_before_or_after(house: House) -> None:
-    _, before = house.new_password()
-    with house.db.write() as s:
-        s.get_one(Staff, house.heron).disabled_at = NOON
-    _, after = house.new_password()
-    assert (house.opens(before), house.opens(after)) == (None, None)
+def test_who_is_disabled_sets_no_password_by_a_link_made_before_or_after(
+    prop: PropertyFixture,
+) -> None:
+    _, before = prop.new_password()
+    with prop.db.write() as s:
+        s.get_one(Staff, prop.heron).disabled_at = NOON
+    _, after = prop.new_password()
+    assert (prop.opens(before), prop.opens(after)) == (None, None)
 
 
 @pytest.mark.parametrize("who", ["boss", "heron"])
 def test_links_end_with_the_person_who_made_them_or_whom_they_are_for(
-    house: House, who: str
+    prop: PropertyFixture, who: str
 ) -> None:
-    password, _ = house.new_password()
-    invited, _ = house.invited()
-    used, _ = house.invited("Desk Crane")
-    theirs, _ = house.invited(house=house.other)
-    with house.db.write() as s:
+    password, _ = prop.new_password()
+    invited, _ = prop.invited()
+    used, _ = prop.invited("Desk Crane")
+    theirs, _ = prop.invited(property_id=prop.other)
+    with prop.db.write() as s:
         s.get_one(Invitation, used).used_at = NOON
-    with house.db.write() as s:
-        invitations.end_links_of(s.connection(), getattr(house, who))
-    with house.db.read() as s:
+    with prop.db.write() as s:
+        invitations.end_links_of(s.connection(), getattr(prop, who))
+    with prop.db.read() as s:
         left = select(Invitation.id).where(Invitation.expires_at > NOON).order_by(Invitation.id)
         ended = {password, invited} if who == "boss" else {password}
         assert set(s.scalars(left)) == {password, invited, used, theirs} - ended
 
 
-def test_a_secret_has_192_bits_and_only_its_use_locks_its_row(house: House) -> None:
-    _, secret = house.invited()
+def test_a_secret_has_192_bits_and_only_its_use_locks_its_row(prop: PropertyFixture) -> None:
+    _, secret = prop.invited()
     assert len(secret) == 32
-    with house.db.write() as s:
+    with prop.db.write() as s:
         for how, tables in (({}, set()), ({"hold": True}, {"invitations"})):
             with locked(s) as found:
                 assert invitations.open_invitation(s, secret, NOON, **how)

@@ -12,7 +12,7 @@ from tests.locks import locked
 from tests.store.lobby import NOON, Lobby
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 MINUTE = timedelta(minutes=1)
 
 
@@ -29,16 +29,16 @@ def rings(lobby: Lobby) -> list[Ring]:
 
 
 def test_help_rings_for_half_an_hour_until_it_is_answered_or_the_visit_ends(lobby: Lobby) -> None:
-    asked, half = {"help_at": NOON - MINUTE}, NOON - 30 * MINUTE
+    ringing, half = {"help_at": NOON - MINUTE}, NOON - 30 * MINUTE
     theirs = {"kiosk_id": lobby.theirs, "property_id": lobby.other}
     lobby.add(
-        lobby.visit("late", half + MOMENT, help_at=NOON),
-        lobby.visit("now", **asked),
-        lobby.visit("over", half, **asked),
+        lobby.visit("late", half + MILLISECOND, help_at=NOON),
+        lobby.visit("now", **ringing),
+        lobby.visit("over", half, **ringing),
         lobby.visit("calm"),
-        lobby.visit("answered", help_answered_at=NOON, **asked),
-        lobby.visit("ended", ended_at=NOON, **asked),
-        lobby.visit("theirs", **asked, **theirs),
+        lobby.visit("answered", help_answered_at=NOON, **ringing),
+        lobby.visit("ended", ended_at=NOON, **ringing),
+        lobby.visit("theirs", **ringing, **theirs),
     )
     assert rings(lobby) == [
         Ring("help", "now", NOON - MINUTE, lobby.lobby, "Lobby"),
@@ -47,22 +47,22 @@ def test_help_rings_for_half_an_hour_until_it_is_answered_or_the_visit_ends(lobb
 
 
 def test_an_ask_rings_for_three_minutes_while_it_waits(lobby: Lobby) -> None:
-    def ask(asked: timedelta, state: str = "waiting", mine: bool = True) -> KioskAsk:
+    def ask(age: timedelta, state: str = "waiting", mine: bool = True) -> KioskAsk:
         place = (lobby.id, lobby.lobby) if mine else (lobby.other, lobby.theirs)
         facts = dict(zip(("property_id", "kiosk_id"), place, strict=True))
-        return KioskAsk(visit_id="v", offer_id=1, state=state, asked_at=NOON - asked, **facts)
+        return KioskAsk(visit_id="v", offer_id=1, state=state, asked_at=NOON - age, **facts)
 
-    waits = ask(3 * MINUTE - MOMENT)
+    waits = ask(3 * MINUTE - MILLISECOND)
     lobby.add(waits, ask(3 * MINUTE), ask(MINUTE, "approved"), ask(MINUTE, mine=False))
     [ring] = rings(lobby)
     assert ring.what == "ask"
-    assert ring[2:] == (NOON - 3 * MINUTE + MOMENT, lobby.lobby, "Lobby")
+    assert ring[2:] == (NOON - 3 * MINUTE + MILLISECOND, lobby.lobby, "Lobby")
 
 
 def test_a_paired_kiosk_in_order_rings_when_it_was_not_seen_for_three_minutes(
     lobby: Lobby,
 ) -> None:
-    late, out = NOON - 3 * MINUTE - MOMENT, {"out_of_order": True}
+    late, out = NOON - 3 * MINUTE - MILLISECOND, {"out_of_order": True}
     lobby.add(
         lobby.kiosk("silent", seen_at=late),
         lobby.kiosk("heard", seen_at=NOON - 3 * MINUTE),
@@ -113,7 +113,7 @@ def test_visits_are_counted_by_kiosk_with_where_guests_left(lobby: Lobby) -> Non
         return lobby.visit(name, began, screen=screen, ended_at=began, **facts)
 
     lobby.add(
-        lobby.visit("before", NOON - MOMENT, seconds=1),
+        lobby.visit("before", NOON - MILLISECOND, seconds=1),
         over("a", 0, "place", seconds=10, language="hi"),
         over("b", 1, "where", seconds=90, help_at=NOON),
         over("c", 2, "where", seconds=20, language="de", help_at=NOON),

@@ -15,7 +15,7 @@ from tests.store.lobby import NOON, Lobby
 from tests.views.ride_pages import Desk, make_desk
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 MINUTE = timedelta(minutes=1)
 LATER = NOON + MINUTE
 
@@ -39,8 +39,8 @@ def test_a_visit_is_made_by_its_first_word_and_keeps_its_furthest_screen(lobby: 
         assert tables == {"kiosk_visits"}
         assert (row.kiosk_id, row.property_id, row.began_at) == (lobby.lobby, lobby.id, NOON)
         screens = [("place", "car"), ("no such", "car"), ("who", "who"), ("", "who")]
-        for told, known in screens:
-            assert kiosk_visits.touch(s, mine(lobby), LATER, told) is row
+        for screen, known in screens:
+            assert kiosk_visits.touch(s, mine(lobby), LATER, screen) is row
             assert row.screen == known
         assert row.began_at == NOON
         stranger = Visit("mine", lobby.theirs, lobby.other)
@@ -79,13 +79,13 @@ def test_the_ticket_of_the_order_that_a_visit_made_is_shown_or_not(lobby: Lobby)
 def test_help_rings_again_after_an_answer_and_ends_an_earlier_guests_call(
     lobby: Lobby,
 ) -> None:
-    two_hours, asked = LATER - 120 * MINUTE, {"help_at": NOON - 90 * MINUTE}
+    two_hours, ringing = LATER - 120 * MINUTE, {"help_at": NOON - 90 * MINUTE}
     facts: dict[str, dict[str, Any]] = {
-        "asked": {"began": two_hours + MOMENT, **asked},
-        "long ago": {"began": two_hours, **asked},
+        "asked": {"began": two_hours + MILLISECOND, **ringing},
+        "long ago": {"began": two_hours, **ringing},
         "calm": {},
-        "ended": {"ended_at": NOON - MINUTE, **asked},
-        "theirs": {"kiosk_id": lobby.theirs, "property_id": lobby.other, **asked},
+        "ended": {"ended_at": NOON - MINUTE, **ringing},
+        "theirs": {"kiosk_id": lobby.theirs, "property_id": lobby.other, **ringing},
     }
     lobby.add(*(lobby.visit(name, **each) for name, each in facts.items()))
     me = mine(lobby)
@@ -119,9 +119,9 @@ def test_help_that_is_requested_again_after_a_silence_rings_again(lobby: Lobby) 
 
 
 def test_the_first_word_about_the_end_of_a_visit_counts(lobby: Lobby) -> None:
-    told = VisitEnd("idle", "car", "hi", ("speech", "magic", "large"), 300)
+    end = VisitEnd("idle", "car", "hi", ("speech", "magic", "large"), 300)
     with lobby.db.write() as s:
-        kiosk_visits.end(s, mine(lobby), told, NOON)
+        kiosk_visits.end(s, mine(lobby), end, NOON)
         row = s.get_one(KioskVisit, "mine")
         assert (row.ended_at, row.how, row.screen, row.language) == (NOON, "idle", "car", "hi")
         assert (row.aids, row.seconds) == (["large", "speech"], 300)
@@ -163,18 +163,18 @@ def test_what_another_process_has_written_of_a_visit_counts(lobby: Lobby) -> Non
 
 def test_visits_that_were_not_ended_are_open_while_their_kiosk_is_silent(lobby: Lobby) -> None:
     ten, day = NOON - 10 * MINUTE, NOON - timedelta(days=1)
-    heard = lobby.kiosk("heard", id=11, seen_at=ten)
-    silent = lobby.kiosk("silent", id=12, seen_at=ten - MOMENT)
+    alive = lobby.kiosk("heard", id=11, seen_at=ten)
+    silent = lobby.kiosk("silent", id=12, seen_at=ten - MILLISECOND)
     never = lobby.kiosk("never", id=13)
-    lobby.add(heard, silent, never)
+    lobby.add(alive, silent, never)
     begun: dict[str, tuple[int, datetime]] = {
-        "quiet": (12, ten - MOMENT),
+        "quiet": (12, ten - MILLISECOND),
         "new": (12, ten),
-        "never heard": (13, ten - MOMENT),
+        "never heard": (13, ten - MILLISECOND),
         "goes on": (11, NOON - 120 * MINUTE),
-        "too long": (11, NOON - 120 * MINUTE - MOMENT),
+        "too long": (11, NOON - 120 * MINUTE - MILLISECOND),
         "out of sight": (12, day),
-        "in sight": (12, day + MOMENT),
+        "in sight": (12, day + MILLISECOND),
     }
     lobby.add(*(lobby.visit(name, at, kiosk_id=where) for name, (where, at) in begun.items()))
     lobby.add(
@@ -189,13 +189,13 @@ def test_visits_that_were_not_ended_are_open_while_their_kiosk_is_silent(lobby: 
 def test_orders_whose_ticket_was_never_shown_are_found_for_a_day(tmp_path: Path) -> None:
     desk: Desk = make_desk(tmp_path)
     now, day = desk.now, desk.now - timedelta(days=1)
-    house = {"property_id": desk.ids["desk.property"]}
-    facts = {"kind": "kiosk", "name": "Lobby", "made_at": now, **house}
+    of_property = {"property_id": desk.ids["desk.property"]}
+    facts = {"kind": "kiosk", "name": "Lobby", "made_at": now, **of_property}
     desk.add(lambda s: s.add_all([Kiosk(id=1, **facts), Kiosk(id=2, **facts)]))
     rows = {
         "unshown": (1, now, "sending", 1),
         "old": (1, day, "sending", 1),
-        "seen lately": (1, day + MOMENT, "sending", 1),
+        "seen lately": (1, day + MILLISECOND, "sending", 1),
         "shown": (1, now, "booked", 1),
         "fresh": (1, now, "sending", 0),
         "elsewhere": (2, now, "sending", 1),
@@ -203,8 +203,8 @@ def test_orders_whose_ticket_was_never_shown_are_found_for_a_day(tmp_path: Path)
     orders = {}
     for name, (kiosk, began, screen, age_s) in rows.items():
         orders[name] = desk.order("BOOKED", age_s=age_s)
-        told = {"kiosk_id": kiosk, "screen": screen, "order_id": orders[name], "aids": []}
-        visit = KioskVisit(id=name, began_at=began, **told, **house)
+        columns = {"kiosk_id": kiosk, "screen": screen, "order_id": orders[name], "aids": []}
+        visit = KioskVisit(id=name, began_at=began, **columns, **of_property)
         desk.add(lambda s, visit=visit: s.add(visit))
     with desk.services.db.read() as s:
         found = kiosk_visits.without_ticket(s, [1], now)

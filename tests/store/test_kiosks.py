@@ -16,12 +16,12 @@ from tests.locks import locked
 
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 DAY = timedelta(hours=24)
 KIOSK, DOOR = KioskKind.KIOSK, KioskKind.DOOR
 
 
-class House:
+class PropertyFixture:
     """Two properties, and a kiosk of the first."""
 
     def __init__(self, url: str) -> None:
@@ -73,194 +73,198 @@ class House:
 
 
 @pytest.fixture
-def house(database: str) -> Iterator[House]:
-    made = House(database)
+def prop(database: str) -> Iterator[PropertyFixture]:
+    made = PropertyFixture(database)
     yield made
     made.db.close()
 
 
-def test_a_code_pairs_once_within_ten_minutes_and_is_read_as_people_type_it(house: House) -> None:
-    code = house.code()
+def test_a_code_pairs_once_within_ten_minutes_and_is_read_as_people_type_it(
+    prop: PropertyFixture,
+) -> None:
+    code = prop.code()
     assert len(code) == 8
     assert set(code) <= set("23456789ABCDEFGHJKMNPQRSTVWXYZ")
-    assert house.pair("WRQNGC2D") is None
-    token = house.pair(f" {code[:4].lower()}-{code[4:]} ")
-    assert house.knows(token)
-    assert not house.knows(token, kind=DOOR), "it is no display"
-    assert house.pair(code) is None, "used"
-    assert house.pair(house.code(), NOON + kiosks.CODE_LASTS) is None, "too late"
-    assert house.pair(house.code(), NOON + kiosks.CODE_LASTS - MOMENT)
-    assert not house.knows(token), "the browser that was paired before"
+    assert prop.pair("WRQNGC2D") is None
+    token = prop.pair(f" {code[:4].lower()}-{code[4:]} ")
+    assert prop.knows(token)
+    assert not prop.knows(token, kind=DOOR), "it is no display"
+    assert prop.pair(code) is None, "used"
+    assert prop.pair(prop.code(), NOON + kiosks.CODE_LASTS) is None, "too late"
+    assert prop.pair(prop.code(), NOON + kiosks.CODE_LASTS - MILLISECOND)
+    assert not prop.knows(token), "the browser that was paired before"
 
 
 def test_only_the_last_code_counts_and_the_paired_device_stays_until_it_is_used(
-    house: House,
+    prop: PropertyFixture,
 ) -> None:
-    token = house.paired()
-    first, second = house.code(), house.code()
-    assert house.knows(token)
-    assert house.pair(first) is None
-    assert house.pair(second)
+    token = prop.paired()
+    first, second = prop.code(), prop.code()
+    assert prop.knows(token)
+    assert prop.pair(first) is None
+    assert prop.pair(second)
 
 
-def test_neither_code_nor_token_nor_pin_is_readable_in_the_database(house: House) -> None:
-    code, token = house.code(), house.paired()
-    with house.db.write() as s:
-        kiosks.set_pin(s.get_one(Kiosk, house.lobby), "482159")
-    row = house.row()
+def test_neither_code_nor_token_nor_pin_is_readable_in_the_database(prop: PropertyFixture) -> None:
+    code, token = prop.code(), prop.paired()
+    with prop.db.write() as s:
+        kiosks.set_pin(s.get_one(Kiosk, prop.lobby), "482159")
+    row = prop.row()
     stored = [getattr(row, column.key) for column in inspect(Kiosk).columns]
     assert not any(secret in str(stored) for secret in (code, token, "482159"))
     assert len(token) == 43, "256 bits"
 
 
 def test_a_token_is_replaced_after_a_day_and_the_old_one_lives_ten_minutes_more(
-    house: House,
+    prop: PropertyFixture,
 ) -> None:
-    old, later = house.paired(), NOON + DAY
-    assert house.renewed(old, later - MOMENT) is None
-    new = house.renewed(old, later)
+    old, later = prop.paired(), NOON + DAY
+    assert prop.renewed(old, later - MILLISECOND) is None
+    new = prop.renewed(old, later)
     assert new
-    assert house.renewed(old, later) is None, "a request that came at the same time"
-    assert house.knows(old, later)
-    assert house.knows(new, later)
-    assert house.renewed(new, later + MOMENT) is None, "the device has come with it"
-    assert house.knows(old, later + timedelta(minutes=10))
-    assert not house.knows(old, later + MOMENT + timedelta(minutes=10))
-    assert house.knows(new, later + 100 * DAY)
+    assert prop.renewed(old, later) is None, "a request that came at the same time"
+    assert prop.knows(old, later)
+    assert prop.knows(new, later)
+    assert prop.renewed(new, later + MILLISECOND) is None, "the device has come with it"
+    assert prop.knows(old, later + timedelta(minutes=10))
+    assert not prop.knows(old, later + MILLISECOND + timedelta(minutes=10))
+    assert prop.knows(new, later + 100 * DAY)
 
 
 def test_a_device_that_never_got_its_new_token_keeps_the_old_one_and_gets_another(
-    house: House,
+    prop: PropertyFixture,
 ) -> None:
     """The device's power was cut while the answer was on its way."""
-    old, later = house.paired(), NOON + DAY
-    lost = house.renewed(old, later)
+    old, later = prop.paired(), NOON + DAY
+    lost = prop.renewed(old, later)
     morning = later + timedelta(hours=9)
-    assert house.knows(old, morning)
-    again = house.renewed(old, morning)
+    assert prop.knows(old, morning)
+    again = prop.renewed(old, morning)
     assert again not in (None, lost)
-    assert house.knows(again, morning)
-    assert not house.knows(lost, morning)
-    assert house.renewed("somebody's", morning) is None
+    assert prop.knows(again, morning)
+    assert not prop.knows(lost, morning)
+    assert prop.renewed("somebody's", morning) is None
 
 
 def test_a_device_that_is_unpaired_can_be_paired_again_and_a_revoked_one_can_not(
-    house: House,
+    prop: PropertyFixture,
 ) -> None:
-    token = house.paired()
-    with house.db.write() as s:
-        kiosks.unpair(s.get_one(Kiosk, house.lobby))
-    assert not house.knows(token)
-    token, code = house.paired(), house.code()
-    with house.db.write() as s:
-        kiosks.revoke(s.get_one(Kiosk, house.lobby), NOON)
-    assert not house.knows(token)
-    assert house.pair(code) is None
-    with house.db.read() as s:
-        assert kiosks.devices_of(s, house.id) == []
-        assert kiosks.device_of(s, house.id, house.lobby), "its rides name it"
+    token = prop.paired()
+    with prop.db.write() as s:
+        kiosks.unpair(s.get_one(Kiosk, prop.lobby))
+    assert not prop.knows(token)
+    token, code = prop.paired(), prop.code()
+    with prop.db.write() as s:
+        kiosks.revoke(s.get_one(Kiosk, prop.lobby), NOON)
+    assert not prop.knows(token)
+    assert prop.pair(code) is None
+    with prop.db.read() as s:
+        assert kiosks.devices_of(s, prop.id) == []
+        assert kiosks.device_of(s, prop.id, prop.lobby), "its rides name it"
 
 
-def test_devices_are_of_one_property_and_one_kind(house: House) -> None:
-    with house.db.write() as s:
-        door = kiosks.new_device(s, house.id, DOOR, "Entrance", NOON)
-        kiosks.new_device(s, house.other, KIOSK, "Their lobby", NOON)
-        assert [row.name for row in kiosks.devices_of(s, house.id)] == ["Lobby", "Entrance"]
-        assert kiosks.devices_of(s, house.id, DOOR) == [door]
-        assert kiosks.device_of(s, house.other, door.id) is None
-        assert kiosks.device_of(s, house.id, door.id, hold=True) is door
+def test_devices_are_of_one_property_and_one_kind(prop: PropertyFixture) -> None:
+    with prop.db.write() as s:
+        door = kiosks.new_device(s, prop.id, DOOR, "Entrance", NOON)
+        kiosks.new_device(s, prop.other, KIOSK, "Their lobby", NOON)
+        assert [row.name for row in kiosks.devices_of(s, prop.id)] == ["Lobby", "Entrance"]
+        assert kiosks.devices_of(s, prop.id, DOOR) == [door]
+        assert kiosks.device_of(s, prop.other, door.id) is None
+        assert kiosks.device_of(s, prop.id, door.id, hold=True) is door
 
 
-def test_five_wrong_pins_close_the_panel_for_a_quarter_of_an_hour(house: House) -> None:
-    assert house.tries("482159") == 0.0, "none is set"
-    with house.db.write() as s:
-        row = s.get_one(Kiosk, house.lobby)
+def test_five_wrong_pins_close_the_panel_for_a_quarter_of_an_hour(prop: PropertyFixture) -> None:
+    assert prop.tries("482159") == 0.0, "none is set"
+    with prop.db.write() as s:
+        row = s.get_one(Kiosk, prop.lobby)
         for wrong in ("48215", "4821590", "48215a", "４８２１５９"):
             with pytest.raises(ValueError, match="six digits"):
                 kiosks.set_pin(row, wrong)
         kiosks.set_pin(row, "482159")
-    assert [house.tries("000000") for _ in range(4)] == [0.0] * 4
-    assert house.tries("482159") is None, "a right one is forgiven the wrong ones before"
-    assert [house.tries("000000") for _ in range(5)] == [0.0] * 4 + [900.0]
-    assert house.tries("482159") == 900.0
-    assert house.tries("482159", NOON + timedelta(minutes=15) - MOMENT) is not None
-    assert house.tries("482159", NOON + timedelta(minutes=15)) is None
+    assert [prop.tries("000000") for _ in range(4)] == [0.0] * 4
+    assert prop.tries("482159") is None, "a right one is forgiven the wrong ones before"
+    assert [prop.tries("000000") for _ in range(5)] == [0.0] * 4 + [900.0]
+    assert prop.tries("482159") == 900.0
+    assert prop.tries("482159", NOON + timedelta(minutes=15) - MILLISECOND) is not None
+    assert prop.tries("482159", NOON + timedelta(minutes=15)) is None
 
 
-def test_a_heartbeat_marks_a_device_as_alive(house: House) -> None:
-    with house.db.write() as s:
-        kiosks.note_heartbeat(s, house.lobby, NOON, "1.2", {"screen": "start"})
-        kiosks.note_heartbeat(s, house.lobby + 1_000, NOON, "1.2", {})
-    row = house.row()
+def test_a_heartbeat_marks_a_device_as_alive(prop: PropertyFixture) -> None:
+    with prop.db.write() as s:
+        kiosks.note_heartbeat(s, prop.lobby, NOON, "1.2", {"screen": "start"})
+        kiosks.note_heartbeat(s, prop.lobby + 1_000, NOON, "1.2", {})
+    row = prop.row()
     assert (row.seen_at, row.release, row.health) == (NOON, "1.2", {"screen": "start"})
 
 
-def test_a_token_is_due_until_its_device_has_come_with_it_and_after_a_day(house: House) -> None:
-    token = house.paired()
-    row = house.row()
+def test_a_token_is_due_until_its_device_has_come_with_it_and_after_a_day(
+    prop: PropertyFixture,
+) -> None:
+    token = prop.paired()
+    row = prop.row()
     due = kiosks.is_due
-    assert [due(row, token, NOON + each) for each in (DAY - MOMENT, DAY)] == [False, True]
+    assert [due(row, token, NOON + each) for each in (DAY - MILLISECOND, DAY)] == [False, True]
     row.confirmed_at = None
     assert due(row, token, NOON), "it has not come with it yet"
     ten = timedelta(minutes=10)
-    assert [due(row, "old", NOON + each) for each in (ten - MOMENT, ten)] == [False, True]
+    assert [due(row, "old", NOON + each) for each in (ten - MILLISECOND, ten)] == [False, True]
     row.confirmed_at = NOON
     assert not due(row, "old", NOON + ten)
     row.replaced_at = None
     assert not due(row, token, NOON + 9 * DAY)
 
 
-def test_a_handed_kiosk_is_taken_over_and_knows_whether_help_comes(house: House) -> None:
-    facts = {"kiosk_id": house.lobby, "property_id": house.id, "began_at": NOON, "aids": []}
-    with house.db.write() as s:
-        row = s.get_one(Kiosk, house.lobby)
+def test_a_handed_kiosk_is_taken_over_and_knows_whether_help_comes(prop: PropertyFixture) -> None:
+    facts = {"kiosk_id": prop.lobby, "property_id": prop.id, "began_at": NOON, "aids": []}
+    with prop.db.write() as s:
+        row = s.get_one(Kiosk, prop.lobby)
         row.handed_at, row.handed_language = NOON, "hi"
         with locked(s) as tables:
-            kiosks.take_over(s, house.lobby)
-            kiosks.note_heartbeat(s, house.lobby, NOON, "1", {})
-            kiosks.renewed(s, house.lobby, "x", NOON)
+            kiosks.take_over(s, prop.lobby)
+            kiosks.note_heartbeat(s, prop.lobby, NOON, "1", {})
+            kiosks.renewed(s, prop.lobby, "x", NOON)
             assert tables == {"kiosks"}
         assert (row.handed_at, row.handed_language) == (None, None)
         kiosks.take_over(s, 1_000)
         visit = KioskVisit(id="v", **facts)
         s.add_all([visit, KioskVisit(id="other", help_at=NOON, **facts)])
         state = kiosks.help_state
-        assert state(s, house.lobby, "v") == ""
+        assert state(s, prop.lobby, "v") == ""
         visit.help_at = NOON
-        assert state(s, house.lobby, "v") == "asked"
-        assert state(s, house.lobby + 1, "v") == ""
+        assert state(s, prop.lobby, "v") == "asked"
+        assert state(s, prop.lobby + 1, "v") == ""
         visit.help_answered_at = NOON
-        assert state(s, house.lobby, "v") == "coming"
+        assert state(s, prop.lobby, "v") == "coming"
         visit.ended_at = NOON
-        assert state(s, house.lobby, "v") == ""
-        assert state(s, house.lobby, "none") == ""
+        assert state(s, prop.lobby, "v") == ""
+        assert state(s, prop.lobby, "none") == ""
         assert kiosks.kind_of(row) is KIOSK
 
 
-def test_each_read_of_a_device_that_is_changed_locks_it_alone(house: House) -> None:
+def test_each_read_of_a_device_that_is_changed_locks_it_alone(prop: PropertyFixture) -> None:
     for run, wanted in (
-        (lambda s: kiosks.device_of(s, house.id, house.lobby), set()),
-        (lambda s: kiosks.device_of(s, house.id, house.lobby, hold=True), {"kiosks"}),
+        (lambda s: kiosks.device_of(s, prop.id, prop.lobby), set()),
+        (lambda s: kiosks.device_of(s, prop.id, prop.lobby, hold=True), {"kiosks"}),
         (lambda s: kiosks.pair(s, "NONE", NOON), {"kiosks"}),
-        (lambda s: kiosks.note_heartbeat(s, house.lobby, NOON, "1", {}), {"kiosks"}),
-        (lambda s: kiosks.renewed(s, house.lobby, "x", NOON), {"kiosks"}),
+        (lambda s: kiosks.note_heartbeat(s, prop.lobby, NOON, "1", {}), {"kiosks"}),
+        (lambda s: kiosks.renewed(s, prop.lobby, "x", NOON), {"kiosks"}),
     ):
-        with house.db.write() as s, locked(s) as tables:
+        with prop.db.write() as s, locked(s) as tables:
             run(s)  # type: ignore[no-untyped-call]
         assert tables == wanted
 
 
-def test_revoked_devices_are_listed_on_request(house: House) -> None:
-    with house.db.write() as s:
-        kiosks.revoke(s.get_one(Kiosk, house.lobby), NOON)
-        assert s.get_one(Kiosk, house.lobby).revoked_at == NOON
-        assert [row.id for row in kiosks.devices_of(s, house.id, ended=True)] == [house.lobby]
+def test_revoked_devices_are_listed_on_request(prop: PropertyFixture) -> None:
+    with prop.db.write() as s:
+        kiosks.revoke(s.get_one(Kiosk, prop.lobby), NOON)
+        assert s.get_one(Kiosk, prop.lobby).revoked_at == NOON
+        assert [row.id for row in kiosks.devices_of(s, prop.id, ended=True)] == [prop.lobby]
 
 
-def test_a_wrong_pin_is_answered_with_how_long_the_panel_is_closed(house: House) -> None:
-    row = house.row()
+def test_a_wrong_pin_is_answered_with_how_long_the_panel_is_closed(prop: PropertyFixture) -> None:
+    row = prop.row()
     row.pin_hash = generate_password_hash("482159")
-    for until, wait_s in ((None, 0.0), (NOON + MOMENT * 500, 0.5), (NOON - MOMENT, 0.0)):
+    for until, wait_s in ((None, 0.0), (NOON + MILLISECOND * 500, 0.5), (NOON - MILLISECOND, 0.0)):
         row.pin_blocked_until = until
         with pytest.raises(WrongPin) as error:
             kiosks.verify_pin(row, "000000", NOON)
@@ -276,8 +280,8 @@ def test_a_wrong_pin_is_answered_with_how_long_the_panel_is_closed(house: House)
     assert (row.token_hash, row.old_token_hash, row.paired_at) == (None, None, None)
 
 
-def test_five_wrong_pins_are_counted_anew_after_the_panel_was_closed(house: House) -> None:
-    row = house.row()
+def test_five_wrong_pins_are_counted_anew_after_the_panel_was_closed(prop: PropertyFixture) -> None:
+    row = prop.row()
     with pytest.raises(WrongPin):
         kiosks.verify_pin(row, "", NOON)  # no PIN is set
     row.pin_hash, row.pin_tries = "never compared", 0
@@ -288,31 +292,33 @@ def test_five_wrong_pins_are_counted_anew_after_the_panel_was_closed(house: Hous
         assert row.pin_tries == 0
 
 
-def test_a_revoked_device_keeps_nothing_that_opens_it_and_none_would(house: House) -> None:
-    token, code = house.paired(), house.code()
-    with house.db.write() as s:
-        s.get_one(Kiosk, house.lobby).revoked_at = NOON
-    assert not house.knows(token)
-    assert house.pair(code) is None
-    with house.db.write() as s:
-        row = s.get_one(Kiosk, house.lobby)
+def test_a_revoked_device_keeps_nothing_that_opens_it_and_none_would(prop: PropertyFixture) -> None:
+    token, code = prop.paired(), prop.code()
+    with prop.db.write() as s:
+        s.get_one(Kiosk, prop.lobby).revoked_at = NOON
+    assert not prop.knows(token)
+    assert prop.pair(code) is None
+    with prop.db.write() as s:
+        row = s.get_one(Kiosk, prop.lobby)
         kiosks.revoke(row, NOON)
         assert (row.token_hash, row.pairing_hash) == (None, None)
 
 
-def test_the_codes_of_a_person_end_unless_they_were_used_and_no_one_elses(house: House) -> None:
+def test_the_codes_of_a_person_end_unless_they_were_used_and_no_one_elses(
+    prop: PropertyFixture,
+) -> None:
     later = NOON + timedelta(minutes=5)
-    facts = {"property_id": house.id, "house_pays": True, "made_at": NOON, "expires_at": later}
-    with house.db.write() as s:
+    facts = {"property_id": prop.id, "house_pays": True, "made_at": NOON, "expires_at": later}
+    with prop.db.write() as s:
         otter, heron = (
-            add_staff(s, house.id, f"Desk {name}", "hash", "concierge", NOON).id
+            add_staff(s, prop.id, f"Desk {name}", "hash", "concierge", NOON).id
             for name in ("Otter", "Heron")
         )
-        paired = kiosks.new_device(s, house.id, KIOSK, "Paired", NOON)
+        paired = kiosks.new_device(s, prop.id, KIOSK, "Paired", NOON)
         token = kiosks.begin(paired, NOON)
         paired.paired_by = otter
         open_one, theirs = (
-            kiosks.new_device(s, house.id, KIOSK, name, NOON) for name in ("Open", "Theirs")
+            kiosks.new_device(s, prop.id, KIOSK, name, NOON) for name in ("Open", "Theirs")
         )
         kiosks.make_pairing_code(open_one, otter, NOON)
         kiosks.make_pairing_code(theirs, heron, NOON)

@@ -63,9 +63,9 @@ def test_an_order_about_which_nothing_was_done_or_raised_takes_two_statements(de
     with desk.services.db.write() as s:
         row = s.get_one(Order, again)
         row.supersedes = row.back_of = other
-    with selects(desk) as asked:
+    with selects(desk) as statements:
         page = read(desk, order_id)
-    assert len(asked) == 2
+    assert len(statements) == 2
     assert (page.actions, page.attention, page.superseded_by, page.way_back) == ((), (), None, None)
 
 
@@ -98,9 +98,9 @@ def test_a_cleared_attention_item_is_no_longer_read(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", attention=["car_swapped"])
     (item,) = read(desk, order_id).attention
     desk.add(lambda s: setattr(s.merge(item), "cleared_at", desk.now))
-    with selects(desk) as asked:
+    with selects(desk) as statements:
         assert read(desk, order_id).attention == ()
-    assert len(asked) == 2, "and nobody asks for it"
+    assert len(statements) == 2, "and nobody asks for it"
 
 
 def test_items_of_other_orders_are_not_read(desk: Desk) -> None:

@@ -13,7 +13,7 @@ from tests.locks import locked
 from tests.store.lobby import NOON, Lobby
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 MINUTE = timedelta(minutes=1)
 LATER = NOON + 9 * MINUTE
 
@@ -39,9 +39,9 @@ def test_a_new_link_ends_the_unopened_ones_of_its_visit(lobby: Lobby) -> None:
         assert not own_phones.is_opened(s, lobby.theirs, "a")
         ended, other, theirs = link("a"), link("b"), link("a", lobby.theirs)
         last = link("a")
-        kept = set(s.scalars(select(OwnPhone.token_hash)))
-        assert kept == {secret_hash(each) for each in (opened, other, theirs, last)}
-        assert ended not in kept
+        hashes = set(s.scalars(select(OwnPhone.token_hash)))
+        assert hashes == {secret_hash(each) for each in (opened, other, theirs, last)}
+        assert ended not in hashes
         row = s.get_one(OwnPhone, secret_hash(last))
         assert (row.kiosk_id, row.property_id, row.visit_id) == (lobby.lobby, lobby.id, "a")
         assert (row.made_at, row.expires_at) == (NOON, NOON + 10 * MINUTE)
@@ -54,7 +54,7 @@ def test_a_link_is_opened_once_within_ten_minutes(lobby: Lobby) -> None:
         assert own_phones.open_link(s, "another", NOON) is None
         assert own_phones.open_link(s, token, NOON + 10 * MINUTE) is None
         with locked(s) as tables:
-            session = own_phones.open_link(s, token, NOON + 10 * MINUTE - MOMENT)
+            session = own_phones.open_link(s, token, NOON + 10 * MINUTE - MILLISECOND)
         assert tables == {"kiosk_phones"}
         assert session is not None
         assert len(session) == 32, "192 bits"
@@ -71,7 +71,7 @@ def test_the_browser_that_opened_it_has_twenty_minutes_and_comes_back_for_a_day(
         assert session
         row = s.get_one(OwnPhone, secret_hash(token))
         end = LATER + 20 * MINUTE
-        assert own_phones.phone_of(s, token, session, end - MOMENT) is row
+        assert own_phones.phone_of(s, token, session, end - MILLISECOND) is row
         assert own_phones.phone_of(s, token, session, end) is None
         assert own_phones.phone_of(s, token, "another", LATER) is None
         assert own_phones.phone_of(s, "another", session, LATER) is None
@@ -82,5 +82,5 @@ def test_the_browser_that_opened_it_has_twenty_minutes_and_comes_back_for_a_day(
         assert row.used_at == LATER, "the first ride counts"
         own_phones.use_up(s, "another", LATER)
         day = LATER + timedelta(days=1)
-        assert own_phones.phone_of(s, token, session, day - MOMENT) is row
+        assert own_phones.phone_of(s, token, session, day - MILLISECOND) is row
         assert own_phones.phone_of(s, token, session, day) is None

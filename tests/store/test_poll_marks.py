@@ -51,7 +51,7 @@ def test_the_statement_reads_what_a_whole_page_has(world: World) -> None:
 
 def test_each_part_of_it_differs_when_its_fact_changes(world: World) -> None:
     order_id, _ = ridden(world)
-    kept = [of_page(world, order_id)]
+    earlier = [of_page(world, order_id)]
     changes = [
         update(Order).values(version=Order.version + 1),
         update(Account).values(state="lost"),
@@ -63,10 +63,10 @@ def test_each_part_of_it_differs_when_its_fact_changes(world: World) -> None:
         with world.db.write() as s:
             s.execute(change)
         found = seen(world, order_id)[order_id]
-        assert found not in kept
+        assert found not in earlier
         assert found == of_page(world, order_id)
-        kept.append(found)
-    assert (kept[0].followed, kept[-1].followed) == (True, False)
+        earlier.append(found)
+    assert (earlier[0].followed, earlier[-1].followed) == (True, False)
 
 
 def test_all_that_are_watched_take_one_statement(world: World) -> None:

@@ -77,8 +77,8 @@ def test_the_secret_of_a_sign_in_is_not_in_the_database(
     with db.write() as s:
         sid = open_sign_in(s, staff.id, NOW)
     with db.read() as s:
-        kept = repr(s.execute(text("SELECT * FROM sign_ins")).all())
-    assert sid not in kept
+        stored = repr(s.execute(text("SELECT * FROM sign_ins")).all())
+    assert sid not in stored
     db.close()
     assert all(sid.encode() not in file.read_bytes() for file in tmp_path.iterdir()), (
         "nor in its files"
@@ -181,21 +181,21 @@ def test_weak_or_malformed_keys_are_refused(keys: str) -> None:
 def test_one_account_of_a_property_is_the_default(db: Database, staff: Staff) -> None:
     vault = TokenVault(KEY_1)
     with db.write() as s:
-        house = accounts.add_account(s, vault, staff.property_id, "House", "a-token", NOW)
+        first = accounts.add_account(s, vault, staff.property_id, "House", "a-token", NOW)
         s.flush()
-        assert house.is_default
+        assert first.is_default
         other = accounts.add_account(s, vault, staff.property_id, "Events", "b-token", NOW)
         accounts.make_default(s, other)
     with db.read() as s:
         assert [account.id for account in accounts.accounts_of(s, staff.property_id)] == [
             other.id,
-            house.id,
+            first.id,
         ]
-        assert accounts.account_of(s, staff.property_id + 1, house.id) is None
-        row = s.get_one(Account, house.id)
+        assert accounts.account_of(s, staff.property_id + 1, first.id) is None
+        row = s.get_one(Account, first.id)
     assert row.access_token_enc is not None
     assert "a-token" not in row.access_token_enc
-    assert vault.decrypt(row.access_token_enc, "accounts", house.id, "access_token") == "a-token"
+    assert vault.decrypt(row.access_token_enc, "accounts", first.id, "access_token") == "a-token"
 
 
 def test_an_offer_signs_its_price_and_not_the_lock_of_it(db: Database, staff: Staff) -> None:

@@ -15,7 +15,7 @@ from tests.locks import locked
 from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)
 
 
 def lost(reference: str, **facts: Any) -> dict[str, Any]:
@@ -29,11 +29,11 @@ def test_a_database_is_called_after_its_first_property_until_it_begins_anew(desk
         name = restores.identity(s)
         assert len(name) == 16
         first, second = s.scalars(select(Property).order_by(Property.id)).all()
-        second.created_at += MOMENT
+        second.created_at += MICROSECOND
         assert restores.identity(s) == name
         restores.begin_anew(s)
-        assert first.created_at == NOON + MOMENT
-        assert second.created_at == NOON + MOMENT
+        assert first.created_at == NOON + MICROSECOND
+        assert second.created_at == NOON + MICROSECOND
         s.flush()
         assert restores.identity(s) not in ("", name)
 
@@ -57,10 +57,10 @@ def test_the_watermark_is_one_row_that_is_made_and_locked(desk: Desk) -> None:
 
 def test_the_last_known_time_is_of_the_watermark_else_of_a_heartbeat(desk: Desk) -> None:
     with desk.services.db.write() as s:
-        s.add(Heartbeat(worker="later", beat_at=NOON + MOMENT))
+        s.add(Heartbeat(worker="later", beat_at=NOON + MICROSECOND))
         restores.watermark(s).beat_at = None
         s.flush()
-        assert restores.last_known_moment(s) == NOON + MOMENT
+        assert restores.last_known_moment(s) == NOON + MICROSECOND
         restores.watermark(s).beat_at = NOON
         s.flush()
         assert restores.last_known_moment(s) == NOON
@@ -82,10 +82,10 @@ def test_orders_and_lost_ones_are_found_by_their_references(desk: Desk) -> None:
 
 
 def test_a_property_that_is_younger_than_an_order_is_not_its_own(desk: Desk) -> None:
-    house = desk.ids["desk.property"]
+    property_id = desk.ids["desk.property"]
     with desk.services.db.read() as s:
-        assert restores.property_of(s, house, NOON) == house
-        assert restores.property_of(s, house, NOON - MOMENT) is None
+        assert restores.property_of(s, property_id, NOON) == property_id
+        assert restores.property_of(s, property_id, NOON - MICROSECOND) is None
         assert restores.property_of(s, 1_000, NOON) is None
 
 
@@ -107,7 +107,7 @@ def test_the_last_restore_is_open_until_it_is_accepted(desk: Desk) -> None:
 
 
 def test_what_waits_is_counted_by_property_and_without_one(desk: Desk) -> None:
-    house, other = desk.ids["desk.property"], desk.ids["other.property"]
+    property_id, other = desk.ids["desk.property"], desk.ids["other.property"]
     pickup = {"late": 2, "soon": 1}
     held = {name: desk.order("SCHEDULED", held_at=NOON) for name in pickup}
     waits = desk.order("WAITING", held_at=NOON, prop="other")
@@ -120,9 +120,9 @@ def test_what_waits_is_counted_by_property_and_without_one(desk: Desk) -> None:
         s.get_one(Order, waits).pickup_at = NOON
         s.add(Restore(restored_to=None, noticed_at=NOON, accepted_at=NOON))
         rows = [
-            lost("early", property_id=house, sent_at=NOON - hour),
-            lost("late", property_id=house),
-            lost("closed", property_id=house, closed_at=NOON),
+            lost("early", property_id=property_id, sent_at=NOON - hour),
+            lost("late", property_id=property_id),
+            lost("closed", property_id=property_id, closed_at=NOON),
             lost("theirs", property_id=other, sent_at=NOON - 2 * hour),
             lost("homeless"),
             lost("homeless before", sent_at=NOON - hour),
@@ -130,8 +130,8 @@ def test_what_waits_is_counted_by_property_and_without_one(desk: Desk) -> None:
         ]
         restores.list_lost(s, rows)
         count = restores.waiting
-        assert count(s, house) == Waiting(None, is_open=False, held=2, lost=2)
-        assert count(s, house, homeless=True) == Waiting(None, is_open=False, held=2, lost=4)
+        assert count(s, property_id) == Waiting(None, is_open=False, held=2, lost=2)
+        assert count(s, property_id, homeless=True) == Waiting(None, is_open=False, held=2, lost=4)
         assert count(s, other) == Waiting(None, is_open=False, held=1, lost=1)
         assert count(s) == Waiting(None, is_open=False, held=3, lost=5)
         assert count(s, 1_000) is None
@@ -139,10 +139,10 @@ def test_what_waits_is_counted_by_property_and_without_one(desk: Desk) -> None:
         def names(found: list[LostOrder]) -> list[str]:
             return [row.mtx for row in found]
 
-        assert names(restores.lost_orders(s, house)) == ["late", "early"]
+        assert names(restores.lost_orders(s, property_id)) == ["late", "early"]
         assert len(restores.lost_orders(s)) == 5
         assert names(restores.homeless_orders(s)) == ["homeless", "homeless before"]
-        plans = [row.id for row in restores.held_orders(s, house)]
+        plans = [row.id for row in restores.held_orders(s, property_id)]
         assert plans == [held["soon"], held["late"]]
         assert len(restores.held_orders(s)) == 3
 
@@ -160,9 +160,12 @@ def test_only_held_or_only_lost_orders_wait_too(desk: Desk) -> None:
 
 
 def test_one_lost_order_is_found_in_its_property_and_locked_on_request(desk: Desk) -> None:
-    house, other = desk.ids["desk.property"], desk.ids["other.property"]
+    property_id, other = desk.ids["desk.property"], desk.ids["other.property"]
     with desk.services.db.write() as s:
-        rows = [lost("mine", property_id=house, closed_at=NOON), lost("alone", closed_at=NOON)]
+        rows = [
+            lost("mine", property_id=property_id, closed_at=NOON),
+            lost("alone", closed_at=NOON),
+        ]
         restores.list_lost(s, rows)
 
         def find(where: int, reference: str, **how: bool) -> tuple[bool, set[str]]:
@@ -171,10 +174,10 @@ def test_one_lost_order_is_found_in_its_property_and_locked_on_request(desk: Des
             assert row is None or row.mtx == reference
             return row is not None, tables
 
-        assert find(house, "mine") == (True, set())
-        assert find(house, "mine", lock=True) == (True, {"lost_orders"})
+        assert find(property_id, "mine") == (True, set())
+        assert find(property_id, "mine", lock=True) == (True, {"lost_orders"})
         assert find(other, "mine") == (False, set())
-        assert find(house, "alone") == (False, set())
+        assert find(property_id, "alone") == (False, set())
         with locked(s) as tables:
             alone = restores.homeless_order(s, "alone")
         assert alone is not None

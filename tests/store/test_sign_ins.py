@@ -15,10 +15,10 @@ from ridedash.store.properties import add_property, add_staff
 
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 
 
-class House:
+class PropertyFixture:
     """Two properties, and two people of the first."""
 
     def __init__(self, url: str) -> None:
@@ -57,89 +57,89 @@ class House:
 
 
 @pytest.fixture
-def house(database: str) -> Iterator[House]:
-    made = House(database)
+def prop(database: str) -> Iterator[PropertyFixture]:
+    made = PropertyFixture(database)
     yield made
     made.db.close()
 
 
 def test_a_sign_in_is_of_its_person_and_shows_their_property_for_twelve_hours(
-    house: House,
+    prop: PropertyFixture,
 ) -> None:
-    with house.db.write() as s:
-        s.execute(update(Property).where(Property.id == house.id).values(language="de"))
-    house.change(house.otter, language="fr")
-    sid = house.opened(house.otter)
-    facts = house.facts(sid)
+    with prop.db.write() as s:
+        s.execute(update(Property).where(Property.id == prop.id).values(language="de"))
+    prop.change(prop.otter, language="fr")
+    sid = prop.opened(prop.otter)
+    facts = prop.facts(sid)
     assert facts is not None
     assert facts[1:] == (
         NOON + timedelta(hours=12),
-        house.otter,
-        house.id,
+        prop.otter,
+        prop.id,
         "Desk Otter",
         "concierge",
         "fr",
         "de",
     )
-    with house.db.read() as s:
+    with prop.db.read() as s:
         assert sid not in s.scalars(select(SignIn.id_hash)).all(), "the secret is not stored"
-    assert house.facts(sid, NOON + timedelta(hours=12) - MOMENT) is not None
-    assert house.facts(sid, NOON + timedelta(hours=12)) is None
+    assert prop.facts(sid, NOON + timedelta(hours=12) - MILLISECOND) is not None
+    assert prop.facts(sid, NOON + timedelta(hours=12)) is None
     for wrong in (facts.sign_in, sid[:-1], "", "é\udcff"):
-        with house.db.read() as s:
+        with prop.db.read() as s:
             assert sign_ins.sign_in_facts(s, wrong, NOON) is None
 
 
-def test_a_sign_in_may_end_earlier_and_show_another_property(house: House) -> None:
+def test_a_sign_in_may_end_earlier_and_show_another_property(prop: PropertyFixture) -> None:
     until = NOON + timedelta(minutes=5)
-    facts = house.facts(house.opened(house.heron, property_id=house.other, until=until))
+    facts = prop.facts(prop.opened(prop.heron, property_id=prop.other, until=until))
     assert facts is not None
-    assert (facts.property_id, facts.expires_at) == (house.other, until)
+    assert (facts.property_id, facts.expires_at) == (prop.other, until)
 
 
 def test_sign_ins_that_have_expired_are_deleted_by_the_next_one_and_no_others(
-    house: House,
+    prop: PropertyFixture,
 ) -> None:
     until = {n: NOON + timedelta(hours=n) for n in (1, 2, 3)}
-    kept = [house.opened(house.otter, until=each) for each in until.values()]
-    house.opened(house.heron, until[2])
-    with house.db.read() as s:
+    sids = [prop.opened(prop.otter, until=each) for each in until.values()]
+    prop.opened(prop.heron, until[2])
+    with prop.db.read() as s:
         assert s.scalar(select(func.count()).select_from(SignIn)) == 3
-    assert [house.facts(sid) is not None for sid in kept] == [False, True, True]
+    assert [prop.facts(sid) is not None for sid in sids] == [False, True, True]
 
 
-def test_no_disabled_or_unknown_person_signs_in(house: House) -> None:
-    house.change(house.otter, disabled_at=NOON)
-    for staff_id in (house.otter, 999):
+def test_no_disabled_or_unknown_person_signs_in(prop: PropertyFixture) -> None:
+    prop.change(prop.otter, disabled_at=NOON)
+    for staff_id in (prop.otter, 999):
         with pytest.raises(LookupError):
-            house.opened(staff_id)
+            prop.opened(staff_id)
 
 
 def test_a_sign_out_ends_one_sign_in_or_all_of_a_person_and_notifies_the_other_processes(
-    house: House,
+    prop: PropertyFixture,
 ) -> None:
-    first, second, third = (house.opened(house.otter) for _ in range(3))
-    theirs = house.opened(house.heron)
-    names = {sid: facts.sign_in for sid in (first, second, third) if (facts := house.facts(sid))}
-    with house.db.write() as s:
+    first, second, third = (prop.opened(prop.otter) for _ in range(3))
+    theirs = prop.opened(prop.heron)
+    names = {sid: facts.sign_in for sid in (first, second, third) if (facts := prop.facts(sid))}
+    with prop.db.write() as s:
         sign_ins.close_sign_in(s, first)
-    assert [house.facts(sid) is None for sid in (first, second, third, theirs)] == [
+    assert [prop.facts(sid) is None for sid in (first, second, third, theirs)] == [
         True,
         False,
         False,
         False,
     ]
-    assert house.ended() == [names[first]]
-    with house.db.write() as s:
-        sign_ins.close_all_sign_ins(s, house.otter)
-    assert [house.facts(sid) is None for sid in (first, second, third, theirs)] == [
+    assert prop.ended() == [names[first]]
+    with prop.db.write() as s:
+        sign_ins.close_all_sign_ins(s, prop.otter)
+    assert [prop.facts(sid) is None for sid in (first, second, third, theirs)] == [
         True,
         True,
         True,
         False,
     ]
-    assert sorted(house.ended()) == sorted(names.values())
-    with house.db.read() as s:
+    assert sorted(prop.ended()) == sorted(names.values())
+    with prop.db.read() as s:
         numbers = [number for number, _ in sign_ins.ended_secrets(s, 0)]
         assert numbers == sorted(numbers)
         assert [number for number, _ in sign_ins.ended_secrets(s, numbers[0])] == numbers[1:]
@@ -156,156 +156,164 @@ def test_a_sign_out_ends_one_sign_in_or_all_of_a_person_and_notifies_the_other_p
     ],
 )
 def test_a_person_whose_permissions_change_is_signed_out_and_no_one_else(
-    house: House, change: dict[str, object], ends: bool
+    prop: PropertyFixture, change: dict[str, object], ends: bool
 ) -> None:
     if "property_id" in change:
-        change = {"property_id": house.other}
-    sid, theirs = house.opened(house.otter), house.opened(house.heron)
-    known = house.facts(sid)
+        change = {"property_id": prop.other}
+    sid, theirs = prop.opened(prop.otter), prop.opened(prop.heron)
+    known = prop.facts(sid)
     assert known is not None
-    house.change(house.otter, **change)
-    assert (house.facts(sid) is None) is ends
-    assert house.ended() == [known.sign_in] * ends
-    assert house.facts(theirs) is not None
+    prop.change(prop.otter, **change)
+    assert (prop.facts(sid) is None) is ends
+    assert prop.ended() == [known.sign_in] * ends
+    assert prop.facts(theirs) is not None
 
 
-def test_ended_sign_ins_are_stored_for_a_day_and_the_newest_for_ever(house: House) -> None:
+def test_ended_sign_ins_are_stored_for_a_day_and_the_newest_for_ever(prop: PropertyFixture) -> None:
     now = datetime.now(UTC)
     for _ in range(3):
-        with house.db.write() as s:
-            sign_ins.close_sign_in(s, sign_ins.open_sign_in(s, house.otter, now))
+        with prop.db.write() as s:
+            sign_ins.close_sign_in(s, sign_ins.open_sign_in(s, prop.otter, now))
     ages = (timedelta(hours=25), timedelta(hours=23), timedelta(hours=25))
-    with house.db.write() as s:
+    with prop.db.write() as s:
         ids = s.scalars(select(EndedSignIn.id).order_by(EndedSignIn.id)).all()
         for number, age in zip(ids, ages, strict=True):
             row = update(EndedSignIn).where(EndedSignIn.id == number)
             s.execute(row.values(at=now - age))
-    with house.db.write() as s:
-        sign_ins.close_sign_in(s, sign_ins.open_sign_in(s, house.heron, now))
+    with prop.db.write() as s:
+        sign_ins.close_sign_in(s, sign_ins.open_sign_in(s, prop.heron, now))
         left = s.scalars(select(EndedSignIn.id).order_by(EndedSignIn.id)).all()
     assert list(left[:2]) == list(ids[1:]), "the last one was the newest then"
     assert left[2] > ids[2]
 
 
-def test_after_five_wrong_passwords_a_name_waits_and_each_more_doubles_it(house: House) -> None:
+def test_after_five_wrong_passwords_a_name_waits_and_each_more_doubles_it(
+    prop: PropertyFixture,
+) -> None:
     now = NOON
     for _ in range(4):
-        assert house.wait(now=now) == 0
+        assert prop.wait(now=now) == 0
     waits = []
     for _ in range(8):
-        assert house.wait(now=now) == 0
-        waits.append(house.wait(now=now))
-        assert house.wait(now=now + timedelta(seconds=waits[-1]) - MOMENT) > 0
+        assert prop.wait(now=now) == 0
+        waits.append(prop.wait(now=now))
+        assert prop.wait(now=now + timedelta(seconds=waits[-1]) - MILLISECOND) > 0
         now += timedelta(seconds=waits[-1])
     assert waits == [30, 60, 120, 240, 480, 900, 900, 900]
-    assert house.wait("  X ", now=now - MOMENT) > 0, "in any case and spacing it is the same name"
-    assert house.wait("y", now=now - MOMENT) == 0
+    assert prop.wait("  X ", now=now - MILLISECOND) > 0, (
+        "in any case and spacing it is the same name"
+    )
+    assert prop.wait("y", now=now - MILLISECOND) == 0
 
 
-def test_an_hour_without_a_guess_or_the_right_password_begins_anew(house: House) -> None:
+def test_an_hour_without_a_guess_or_the_right_password_begins_anew(prop: PropertyFixture) -> None:
     for _ in range(4):
-        house.wait()
-    later = NOON + timedelta(hours=1) + MOMENT
+        prop.wait()
+    later = NOON + timedelta(hours=1) + MILLISECOND
     for _ in range(4):
-        assert house.wait(now=later) == 0
-        assert house.wait("y", now=later - MOMENT) == 0
-    assert house.wait(now=later) == 0
-    assert house.wait(now=later) == 30, "the fifth of this hour"
-    house.right()
-    assert house.wait(now=later) == 0
+        assert prop.wait(now=later) == 0
+        assert prop.wait("y", now=later - MILLISECOND) == 0
+    assert prop.wait(now=later) == 0
+    assert prop.wait(now=later) == 30, "the fifth of this hour"
+    prop.right()
+    assert prop.wait(now=later) == 0
 
 
-def test_within_the_hour_nothing_is_forgotten(house: House) -> None:
+def test_within_the_hour_nothing_is_forgotten(prop: PropertyFixture) -> None:
     for n in range(5):
-        assert house.wait(now=NOON + n * timedelta(hours=1)) == 0
-    assert house.wait(now=NOON + timedelta(hours=4)) == 30
+        assert prop.wait(now=NOON + n * timedelta(hours=1)) == 0
+    assert prop.wait(now=NOON + timedelta(hours=4)) == 30
 
 
 def test_thirty_wrong_passwords_from_one_address_stop_it_until_ten_minutes_are_over(
-    house: House,
+    prop: PropertyFixture,
 ) -> None:
     now = NOON + timedelta(minutes=4)
     for n in range(30):
-        assert house.wait(f"name {n}", now=NOON if n == 0 else now) == 0
-    assert house.wait("one more", now=now) == 6 * 60
-    assert house.wait("one more", "10.0.0.2", now=now) == 0
+        assert prop.wait(f"name {n}", now=NOON if n == 0 else now) == 0
+    assert prop.wait("one more", now=now) == 6 * 60
+    assert prop.wait("one more", "10.0.0.2", now=now) == 0
     over = NOON + timedelta(minutes=10)
-    assert house.wait("one more", now=over - MOMENT) > 0
-    assert house.wait("one more", now=over) == 0
-    assert house.wait("one more", now=over) == 0
+    assert prop.wait("one more", now=over - MILLISECOND) > 0
+    assert prop.wait("one more", now=over) == 0
+    assert prop.wait("one more", now=over) == 0
 
 
-def test_who_types_the_right_password_uses_up_nothing_of_their_address(house: House) -> None:
+def test_who_types_the_right_password_uses_up_nothing_of_their_address(
+    prop: PropertyFixture,
+) -> None:
     for n in range(29):
-        assert house.wait(f"name {n}") == 0
+        assert prop.wait(f"name {n}") == 0
     for _ in range(3):
-        assert house.wait("right") == 0
-        house.right("right")
-    assert house.wait("one more") == 0
-    assert house.wait("two more") == 600
+        assert prop.wait("right") == 0
+        prop.right("right")
+    assert prop.wait("one more") == 0
+    assert prop.wait("two more") == 600
 
 
-def test_a_clock_that_has_stepped_back_locks_no_address_out(house: House) -> None:
+def test_a_clock_that_has_stepped_back_locks_no_address_out(prop: PropertyFixture) -> None:
     for n in range(30):
-        house.wait(f"name {n}", now=NOON + timedelta(days=1))
-    assert house.wait("back", now=NOON) > 0, "the block of the other clock"
-    house.right("back")
-    assert house.wait("back", now=NOON) == 0
+        prop.wait(f"name {n}", now=NOON + timedelta(days=1))
+    assert prop.wait("back", now=NOON) > 0, "the block of the other clock"
+    prop.right("back")
+    assert prop.wait("back", now=NOON) == 0
     for n in range(28):
-        assert house.wait(f"again {n}", now=NOON) == 0, "the window began anew"
+        assert prop.wait(f"again {n}", now=NOON) == 0, "the window began anew"
 
 
-def test_the_secret_of_a_sign_in_has_256_bits(house: House) -> None:
-    assert len(house.opened(house.otter)) == 43
+def test_the_secret_of_a_sign_in_has_256_bits(prop: PropertyFixture) -> None:
+    assert len(prop.opened(prop.otter)) == 43
 
 
-def test_one_right_password_leaves_an_address_all_of_its_tries(house: House) -> None:
-    assert house.wait("right") == 0
-    house.right("right")
-    assert [house.wait(f"name {n}") for n in range(30)] == [0] * 30
-    assert house.wait("one more") == 600
+def test_one_right_password_leaves_an_address_all_of_its_tries(prop: PropertyFixture) -> None:
+    assert prop.wait("right") == 0
+    prop.right("right")
+    assert [prop.wait(f"name {n}") for n in range(30)] == [0] * 30
+    assert prop.wait("one more") == 600
 
 
-def test_a_guess_that_is_refused_for_its_address_leaves_no_row_of_its_name(house: House) -> None:
+def test_a_guess_that_is_refused_for_its_address_leaves_no_row_of_its_name(
+    prop: PropertyFixture,
+) -> None:
     for n in range(30):
-        house.wait(f"name {n}")
-    with house.db.read() as s:
-        kept = s.scalar(select(func.count()).select_from(Throttle))
-    assert 0 < house.wait("another", now=NOON + timedelta(minutes=10) - MOMENT) < 1
-    with house.db.read() as s:
-        assert s.scalar(select(func.count()).select_from(Throttle)) == kept
+        prop.wait(f"name {n}")
+    with prop.db.read() as s:
+        rows = s.scalar(select(func.count()).select_from(Throttle))
+    assert 0 < prop.wait("another", now=NOON + timedelta(minutes=10) - MILLISECOND) < 1
+    with prop.db.read() as s:
+        assert s.scalar(select(func.count()).select_from(Throttle)) == rows
 
 
-def test_an_address_is_known_by_its_first_64_characters(house: House) -> None:
-    assert [house.wait(f"name {n}", "f" * 64 + str(n)) for n in range(30)] == [0] * 30
-    assert house.wait("one more", "f" * 64) == 600
-    assert house.wait("one more", "f" * 63) == 0
+def test_an_address_is_known_by_its_first_64_characters(prop: PropertyFixture) -> None:
+    assert [prop.wait(f"name {n}", "f" * 64 + str(n)) for n in range(30)] == [0] * 30
+    assert prop.wait("one more", "f" * 64) == 600
+    assert prop.wait("one more", "f" * 63) == 0
 
 
-def test_the_codes_that_a_person_made_end_with_what_they_may_do(house: House) -> None:
-    with house.db.write() as s:
-        kiosk = new_device(s, house.id, KioskKind.KIOSK, "Lobby", NOON)
-        make_pairing_code(kiosk, house.otter, NOON)
-    house.change(house.otter, role="manager")
-    with house.db.read() as s:
+def test_the_codes_that_a_person_made_end_with_what_they_may_do(prop: PropertyFixture) -> None:
+    with prop.db.write() as s:
+        kiosk = new_device(s, prop.id, KioskKind.KIOSK, "Lobby", NOON)
+        make_pairing_code(kiosk, prop.otter, NOON)
+    prop.change(prop.otter, role="manager")
+    with prop.db.read() as s:
         assert s.scalars(select(Kiosk.pairing_hash)).all() == [None]
 
 
-def test_on_postgresql_sign_ins_end_one_transaction_after_the_other(house: House) -> None:
+def test_on_postgresql_sign_ins_end_one_transaction_after_the_other(prop: PropertyFixture) -> None:
     """Without a lock a process could read a later number first, and never see the earlier one."""
-    if house.db.dialect == "sqlite":
+    if prop.db.dialect == "sqlite":
         pytest.skip("it has one writer at a time")
     held = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
-    with house.db.write() as s:
-        sign_ins.close_all_sign_ins(s, house.otter)
+    with prop.db.write() as s:
+        sign_ins.close_all_sign_ins(s, prop.otter)
         assert s.scalar(held) == 1
 
 
-def test_all_addresses_of_one_subscriber_are_one(house: House) -> None:
+def test_all_addresses_of_one_subscriber_are_one(prop: PropertyFixture) -> None:
     for n in range(30):
-        assert house.wait(f"name {n}", f"2001:db8:0:1:{n:x}::{n:x}") == 0
-    assert house.wait("one more", "2001:db8:0:1::ffff") == 600
-    assert house.wait("one more", "2001:db8:0:2::1") == 0, "of the next house"
+        assert prop.wait(f"name {n}", f"2001:db8:0:1:{n:x}::{n:x}") == 0
+    assert prop.wait("one more", "2001:db8:0:1::ffff") == 600
+    assert prop.wait("one more", "2001:db8:0:2::1") == 0, "of the next house"
     for n in range(30):
-        house.wait(f"again {n}", f"fe80::{n:x}%eth0")
-    assert house.wait("a neighbour", "fe80::ff%eth0") == 0
+        prop.wait(f"again {n}", f"fe80::{n:x}%eth0")
+    assert prop.wait("a neighbour", "fe80::ff%eth0") == 0

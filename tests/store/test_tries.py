@@ -12,7 +12,7 @@ from tests.locks import locked
 from tests.store.lobby import NOON
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 TEN = timedelta(minutes=10)
 
 
@@ -24,19 +24,19 @@ def test_each_kiosk_and_kind_of_secret_has_its_own_key() -> None:
 def test_tries_are_counted_down_and_are_free_again_after_ten_minutes(db: Database) -> None:
     with db.write() as s:
 
-        def left(minutes_later: timedelta = MOMENT, key: str = "k") -> int:
+        def left(minutes_later: timedelta = MILLISECOND, key: str = "k") -> int:
             return tries.tries_left(s, key, 3, NOON + minutes_later)
 
         assert [left() for _ in range(5)] == [3, 2, 1, 0, 0]
         assert left(key="another") == 3
         row = s.get_one(Throttle, "k")
-        assert (row.fails, row.since) == (3, NOON + MOMENT)
+        assert (row.fails, row.since) == (3, NOON + MILLISECOND)
         row.blocked_until = NOON
         assert left(TEN) == 0, "not before ten minutes have passed"
         assert row.blocked_until is None
-        assert left(TEN + MOMENT) == 3
-        assert (row.fails, row.since) == (1, NOON + TEN + MOMENT)
-        assert left(MOMENT) == 3, "a clock that was ahead counts no try of the future"
+        assert left(TEN + MILLISECOND) == 3
+        assert (row.fails, row.since) == (1, NOON + TEN + MILLISECOND)
+        assert left(MILLISECOND) == 3, "a clock that was ahead counts no try of the future"
         row.fails, row.since = 1, NOON
         assert left(timedelta(0)) == 2
 

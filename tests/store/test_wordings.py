@@ -57,8 +57,8 @@ def test_a_mark_is_of_one_language_and_can_be_taken_back(desk: Desk) -> None:
             mark_read(s, theirs, language, "three", by)
     with desk.services.db.read() as s:
         marks = reviews_of(s, desk.ids["desk.property"])
-        told = {code: (row.digest, row.staff_id, row.at) for code, row in marks.items()}
-        assert told == {"ar": ("two", *by)}
+        known = {code: (row.digest, row.staff_id, row.at) for code, row in marks.items()}
+        assert known == {"ar": ("two", *by)}
         assert reviews_of(s, desk.ids["other.property"]).keys() == {"ar", "de"}
     with desk.services.db.write() as s:
         unmark_read(s, s.get_one(Property, desk.ids["desk.property"]), "ar")

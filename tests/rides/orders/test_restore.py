@@ -175,8 +175,8 @@ def test_a_restore_under_a_running_worker_sends_nothing_again(world: World, clai
         worker.step()
         restore(world.db, backup)
         world.clock.go(1)
-        deed = worker.sender.send if claim == "send" else worker.promoter.promote
-        assert not deed(order_id)
+        action = worker.sender.send if claim == "send" else worker.promoter.promote
+        assert not action(order_id)
         assert len(world.service.bookings) == 1
         rounds(world, worker)
     assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
@@ -312,12 +312,12 @@ def test_a_comparison_that_is_requested_during_another_one_is_made(world: World)
     with world.worker() as worker:
         sound = worker.journal.sent.attempts
 
-        def asked_meanwhile(*since: Any) -> Any:
+        def requested_meanwhile(*since: Any) -> Any:
             found = sound(*since)
             worker.watch.compare_again()
             return found
 
-        worker.journal.sent.attempts = asked_meanwhile  # type: ignore[method-assign]
+        worker.journal.sent.attempts = requested_meanwhile  # type: ignore[method-assign]
         worker._recurring_jobs(always=True)
         assert not worker.watch.settled
         worker.journal.sent.attempts = sound  # type: ignore[method-assign]
@@ -330,12 +330,12 @@ def test_a_database_without_a_property_is_not_taken_for_an_older_one(
 ) -> None:
     """A demo that begins anew has a new database, but the journal of the earlier demo."""
     journal = SentJournal(tmp_path, 0)
-    for name, beats in (("first", 9), ("second", 2)):
+    for name, heartbeats in (("first", 9), ("second", 2)):
         folder = tmp_path / name
         folder.mkdir()
         db = Database(new_database(folder))
         watch = RestoreWatch(db, world.clock, journal)
-        for _ in range(beats):
+        for _ in range(heartbeats):
             with db.write() as s:
                 watch.raise_watermark(s)
             watch.look()

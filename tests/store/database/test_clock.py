@@ -24,7 +24,7 @@ class Machine:
     """A machine's monotonic and wall clock, and a database that may differ or give no answer."""
 
     def __init__(self) -> None:
-        self.passed, self.wall_off, self.database_off, self.asked, self.away = (
+        self.passed, self.wall_off, self.database_off, self.requests, self.away = (
             0.0,
             3600.0,
             0.0,
@@ -37,7 +37,7 @@ class Machine:
         return NOON + timedelta(seconds=self.passed + self.wall_off)
 
     def ask(self, monotonic: object) -> Reading | None:
-        self.asked += 1
+        self.requests += 1
         return (
             None
             if self.away
@@ -57,7 +57,7 @@ def test_the_database_clock_is_read_once_a_minute() -> None:
     for second in range(0, 300, 5):
         machine.passed = float(second)
         machine.clock()
-    assert machine.asked == 300 / CLOCK_EVERY_S
+    assert machine.requests == 300 / CLOCK_EVERY_S
     machine.database_off = 2.0
     machine.passed = 310.0
     assert machine.clock() == NOON + timedelta(seconds=312), (
@@ -101,9 +101,9 @@ def test_a_file_has_no_clock_and_a_server_has(tmp_path: Path, postgres: str) -> 
     assert file.clock(wall) is wall
     file.close()
     server = Database(new_database(tmp_path, POSTGRESQL))
-    told = server.clock(wall)()
+    read_time = server.clock(wall)()
     with server.read() as s:
         there = s.connection().exec_driver_sql("SELECT clock_timestamp()").scalar_one()
-    assert abs(there - told) < timedelta(minutes=5)
-    assert told != NOON
+    assert abs(there - read_time) < timedelta(minutes=5)
+    assert read_time != NOON
     server.close()

@@ -132,15 +132,15 @@ SPOILT = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "kind", "said"), SPOILT)
+@pytest.mark.parametrize(("spoil", "kind", "message"), SPOILT)
 def test_a_foreign_or_half_done_migration_is_refused_by_name_and_left_as_it_is(
-    db: Database, spoil: str, kind: type[Exception], said: str
+    db: Database, spoil: str, kind: type[Exception], message: str
 ) -> None:
     with db.write() as s:
         s.execute(text(spoil))
     before = revisions(db)
     for check in (db.upgrade, db.require_current):
-        with pytest.raises(kind, match=said) as refused:
+        with pytest.raises(kind, match=message) as refused:
             check()
         assert "RIDEDASH_DATABASE_URL" in str(refused.value)
     assert revisions(db) == before

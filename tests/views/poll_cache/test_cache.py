@@ -234,9 +234,9 @@ def test_a_write_of_this_process_ends_what_shows_more_than_an_order(desk: Desk) 
 def test_nothing_of_rows_that_were_deleted_is_sent_again(desk: Desk) -> None:
     order_id = desk.world.place()
     desk.shared("ride", revision=desk.revision(order_id))
-    kept = desk.cache.entries[PAGE]
+    entry = desk.cache.entries[PAGE]
     desk.cache.forget()
-    assert (desk.cache.entries, desk.cache.writes, kept.until) == ({}, 1, float("-inf"))
+    assert (desk.cache.entries, desk.cache.writes, entry.until) == ({}, 1, float("-inf"))
     assert desk.shared("new", revision=desk.revision(order_id)) == "new"
 
 
@@ -263,7 +263,7 @@ def test_answers_that_are_not_requested_are_dropped_half_a_minute_after_their_ex
 
 
 @pytest.mark.parametrize(
-    ("credential", "kept"),
+    ("credential", "cached"),
     [
         (("cookie", ""), True),
         (("", "10.0.0.1"), False),
@@ -272,10 +272,10 @@ def test_answers_that_are_not_requested_are_dropped_half_a_minute_after_their_ex
     ],
 )
 def test_a_viewer_is_known_by_a_credential_of_usual_length(
-    desk: Desk, credential: tuple[str, str], kept: bool
+    desk: Desk, credential: tuple[str, str], cached: bool
 ) -> None:
     desk.cache.admit(credential, Viewer("secret", (1, "concierge"), 1.0))
-    assert (credential in desk.cache.viewers) is kept
+    assert (credential in desk.cache.viewers) is cached
 
 
 def test_a_viewer_who_is_verified_again_is_the_newest(desk: Desk) -> None:

@@ -114,6 +114,6 @@ def test_the_recorder_notices_a_column_that_is_not_declared(desk: Desk) -> None:
 def test_no_column_is_listed_twice_and_each_exists() -> None:
     tables = Base.metadata.tables
     for table in {name for found in (VERSIONED, REVISION, FIXED, LATE) for name in found}:
-        ways = [found.get(table, frozenset()) for found in (VERSIONED, REVISION, FIXED, LATE)]
-        assert sum(map(len, ways)) == len(noticed(table)), table
+        columns_of = [found.get(table, frozenset()) for found in (VERSIONED, REVISION, FIXED, LATE)]
+        assert sum(map(len, columns_of)) == len(noticed(table)), table
         assert noticed(table) <= set(tables[table].columns.keys()), table

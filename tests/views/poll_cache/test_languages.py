@@ -38,18 +38,18 @@ def addresses(desk: Desk, order_id: int) -> list[str]:
     ]
 
 
-def asked_of_flask(desk: Desk) -> list[str]:
+def requests_to_flask(desk: Desk) -> list[str]:
     """A list of the paths that the poll middleware passes on to Flask from now on."""
-    asked: list[str] = []
+    paths: list[str] = []
     middleware = desk.app.wsgi_app
     flask = middleware.app  # type: ignore[attr-defined]
 
     def counted(environ: dict[str, str], start: object) -> object:
-        asked.append(environ["PATH_INFO"])
+        paths.append(environ["PATH_INFO"])
         return flask(environ, start)
 
     middleware.app = counted  # type: ignore[attr-defined]
-    return asked
+    return paths
 
 
 def words_of(answer: TestResponse) -> set[str]:
@@ -65,18 +65,18 @@ def test_no_reader_gets_the_words_of_another(desk: Desk, query: str) -> None:
     """Languages take turns, from the cache and from Flask; a 304 is for the same language only."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     known = dict(zip(["rides", "guest", "follower"], addresses(desk, order_id), strict=True))
-    address, kept = known.get(query, "/board.json"), query if query not in known else ""
+    address, params = known.get(query, "/board.json"), query if query not in known else ""
     browser, tags = desk.client(), {}
-    for _turn in range(3):
+    for _time in range(3):
         for lang, expected in LANGUAGES.items():
-            answer = browser.get(f"{address}?{'&'.join(filter(None, (kept, lang)))}".rstrip("?"))
+            answer = browser.get(f"{address}?{'&'.join(filter(None, (params, lang)))}".rstrip("?"))
             assert words_of(answer) == expected, lang
             tags[lang] = answer.headers["ETag"]
     assert len(set(tags.values())) == len(LANGUAGES)
     for lang, expected in LANGUAGES.items():
-        asked = f"{address}?{'&'.join(filter(None, (kept, lang)))}".rstrip("?")
+        url = f"{address}?{'&'.join(filter(None, (params, lang)))}".rstrip("?")
         for seen, tag in tags.items():
-            answer = browser.get(asked, headers={"If-None-Match": tag})
+            answer = browser.get(url, headers={"If-None-Match": tag})
             if seen == lang:
                 assert answer.status_code == 304
             else:
@@ -86,25 +86,25 @@ def test_no_reader_gets_the_words_of_another(desk: Desk, query: str) -> None:
 def test_the_memory_answers_in_each_language(desk: Desk) -> None:
     """Flask answers the first poll of each address in each language, and the cache the others."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    browser, asked = desk.client(), asked_of_flask(desk)
-    asks = [f"{each}?{lang}" for each in addresses(desk, order_id) for lang in LANGUAGES]
-    bodies = [{browser.get(ask.rstrip("?")).data for _again in range(3)} for ask in asks]
-    assert len(asked) == len(asks)
-    assert [len(found) for found in bodies] == [1] * len(asks)
-    assert len(set.union(*bodies)) == len(asks)
+    browser, flask_requests = desk.client(), requests_to_flask(desk)
+    urls = [f"{each}?{lang}" for each in addresses(desk, order_id) for lang in LANGUAGES]
+    bodies = [{browser.get(url.rstrip("?")).data for _again in range(3)} for url in urls]
+    assert len(flask_requests) == len(urls)
+    assert [len(found) for found in bodies] == [1] * len(urls)
+    assert len(set.union(*bodies)) == len(urls)
 
 
 def test_the_cache_answers_in_each_language_that_a_board_is_unchanged(desk: Desk) -> None:
     """The same holds for the ride that is chosen on the board."""
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     desk.app.extensions[EXTENSION].monotonic = lambda: 100.0  # LOOK_S never passes
-    browser, asked = desk.client(), asked_of_flask(desk)
+    browser, flask_requests = desk.client(), requests_to_flask(desk)
     for lang in ("lang=ar", "lang=de"):
         address = f"/board.json?ride={order_id}&{lang}"
         tag = browser.get(address).headers["ETag"]
-        asked.clear()
+        flask_requests.clear()
         again = browser.get(address, headers={"If-None-Match": tag})
-        assert (again.status_code, asked) == (304, []), lang
+        assert (again.status_code, flask_requests) == (304, []), lang
 
 
 def test_the_answer_of_a_board_in_another_language_is_not_read_again(desk: Desk) -> None:

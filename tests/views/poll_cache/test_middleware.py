@@ -59,7 +59,7 @@ class Process:
         turned = lambda: self.services.time().turned_at  # noqa: E731
         self.cache = PollCache(looks_at or self.services.db, lambda: seconds[0], turned)
         self.app.extensions[EXTENSION] = self.cache
-        self.asked: list[str] = []
+        self.flask_paths: list[str] = []
         self.counted: list[int] = []
         self.middleware = PollMiddleware(
             self.flask, self.cache, self.services.clock, self.counted.append
@@ -68,7 +68,7 @@ class Process:
 
     def flask(self, environ: dict[str, Any], start: Any) -> Any:
         """Flask behind the middleware; the path of each request is noted."""
-        self.asked.append(environ["PATH_INFO"])
+        self.flask_paths.append(environ["PATH_INFO"])
         return self.app.wsgi_app(environ, start)
 
     def get(
@@ -139,7 +139,7 @@ def cookie_of(client: FlaskClient) -> str:
     return f"ridedash_sid={held.value}"
 
 
-def plain(
+def from_flask(
     app: Flask, order_id: int, cookie: str, seen: str | None = None, **headers: str
 ) -> TestResponse:
     """Flask's own answer, without the middleware and the cache."""
@@ -166,9 +166,9 @@ def test_an_answer_from_before_a_clock_turn_is_not_sent_after_it(
     held = ServiceTime((Turn(NOON, NOON, 1.0), Turn(NOON, NOON, 0.0)))
     process.services.time = lambda: held
     seconds[0] += LOOK_S
-    process.asked.clear()
+    process.flask_paths.clear()
     assert process.twice(order_id, cookie).json["held"] == "14:00"
-    assert len(process.asked) == 1
+    assert len(process.flask_paths) == 1
 
 
 CASES = [(state, None, "point_to_point") for state in ORDER_STATES] + [
@@ -184,15 +184,15 @@ def test_the_middleware_answers_as_flask_does(desk: Desk, process: Process, name
         if number % 10 == 0:  # each sign-in has a limit of requests for missing rides
             cookie = signed_in(desk, name)
         order_id = desk.order(*case)
-        expected = plain(desk.app, order_id, cookie)
-        process.asked.clear()
+        expected = from_flask(desk.app, order_id, cookie)
+        process.flask_paths.clear()
         assert comparable(process.twice(order_id, cookie)) == comparable(expected), case
         # the 404 for a ride of another property is not stored
-        assert len(process.asked) == (2 if name == "other" else 1)
+        assert len(process.flask_paths) == (2 if name == "other" else 1)
         tag = expected.headers.get("ETag")
         for seen in ('"older"', tag, f"W/{tag}", "*", '"a", "b"', "x"):
             assert comparable(process.twice(order_id, cookie, seen)) == comparable(
-                plain(desk.app, order_id, cookie, seen)
+                from_flask(desk.app, order_id, cookie, seen)
             ), case
 
 
@@ -201,7 +201,7 @@ def test_a_ride_that_is_not_there_is_not_there(
 ) -> None:
     for missing in (999_999, 2**63, 0):
         assert comparable(process.twice(missing, cookie)) == comparable(
-            plain(desk.app, missing, cookie)
+            from_flask(desk.app, missing, cookie)
         )
     assert "the poll cache failed" not in caplog.text
 
@@ -216,7 +216,7 @@ def test_a_304_has_no_body_and_says_the_time(
     assert (again.status_code, again.data, "Content-Length" in again.headers) == (304, b"", False)
     assert again.headers["X-Server-Now"] == "2026-05-04T08:30:00.500Z"
     assert again.headers["X-Seen-At"] == first.headers["X-Seen-At"]
-    assert len(process.asked) == 1
+    assert len(process.flask_paths) == 1
 
 
 @pytest.mark.parametrize(
@@ -234,9 +234,9 @@ def test_an_unusual_request_is_answered_by_flask(
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     process.twice(order_id, cookie)
     assert comparable(process.get(order_id, cookie, **headers)) == comparable(
-        plain(desk.app, order_id, cookie, **headers)
+        from_flask(desk.app, order_id, cookie, **headers)
     )
-    assert len(process.asked) == 2
+    assert len(process.flask_paths) == 2
 
 
 def test_another_method_or_a_query_is_answered_by_flask(
@@ -250,7 +250,7 @@ def test_another_method_or_a_query_is_answered_by_flask(
         )
         assert client.head(path, headers={"Cookie": cookie}).data == b""
         assert client.post(path, headers={"Cookie": cookie}).status_code in (400, 405)
-    assert len(process.asked) == 6
+    assert len(process.flask_paths) == 6
 
 
 def test_flask_answers_the_same_again(
@@ -261,7 +261,7 @@ def test_flask_answers_the_same_again(
     form, cookie = {"csrf_token": token(client)}, cookie_of(client)
     flask = Client(process.flask, use_cookies=False)
     path, sent = f"/rides/{order_id}/snapshot.json?a=1", {"Cookie": cookie}
-    expected = plain(desk.app, order_id, cookie)
+    expected = from_flask(desk.app, order_id, cookie)
     with caplog.at_level("DEBUG", "ridedash.access"):
         assert [comparable(flask.get(path, headers=sent)) for _ in range(3)] == [
             comparable(expected)
@@ -307,7 +307,7 @@ def test_strangers_and_changed_cookies_see_nothing(
     process.twice(order_id, cookie)
     for held in ("", "ridedash_sid=x", cookie[:-1], cookie + "x", f"ridedash_sid=x; {cookie}"):
         assert comparable(process.twice(order_id, held)) == comparable(
-            plain(desk.app, order_id, held)
+            from_flask(desk.app, order_id, held)
         )
     assert process.get(order_id, cookie[:-1]).status_code == 401
 
@@ -344,7 +344,7 @@ def test_what_is_answered_from_the_cache_is_counted(
             f"/rides/{order_id}/snapshot.json", headers={"Cookie": cookie}
         )
     assert counted == [2, 2, 1]
-    assert len(process.asked) == 1
+    assert len(process.flask_paths) == 1
 
 
 # ---- signing out, here and elsewhere
@@ -386,12 +386,12 @@ class HangingDatabase:
 
     def __init__(self, database: Any) -> None:
         self.database, self.gone = database, False
-        self.asked, self.back = threading.Event(), threading.Event()
+        self.reached, self.back = threading.Event(), threading.Event()
 
     @contextmanager
     def read(self) -> Iterator[Any]:
         if self.gone:
-            self.asked.set()
+            self.reached.set()
             self.back.wait(60)
         with self.database.read() as s:
             yield s
@@ -416,7 +416,7 @@ def test_signing_out_elsewhere_holds_within_two_seconds_also_while_the_look_for_
     seconds[0] += LOOK_S
     looking = threading.Thread(target=process.cache.in_touch)
     looking.start()
-    assert database.asked.wait(60)
+    assert database.reached.wait(60)
     try:
         while process.get(order_id, cookie).status_code == 200:
             seconds[0] += 0.05
@@ -471,7 +471,7 @@ def test_a_sign_in_is_read_once_for_many_changes_of_a_ride(
             raise_version(desk, order_id)
             seconds[0] += LOOK_S
             versions.add((process.get(order_id, cookie).json or {})["version"])
-        assert (len(versions), len(process.asked), len(read)) == (5, 5, 1), read
+        assert (len(versions), len(process.flask_paths), len(read)) == (5, 5, 1), read
     finally:
         event.remove(Engine, "before_cursor_execute", note)
 
@@ -578,15 +578,15 @@ def test_a_link_and_the_board_are_answered_here_as_ride_pages_are(
     token = make_link(desk.services.db, NOON, *link_facts(desk))
     first = process.ask(f"/t/{token}/snapshot.json")
     board = process.ask("/board.json", cookie)
-    process.asked.clear()
+    process.flask_paths.clear()
     again = process.ask(f"/t/{token}/snapshot.json")
     assert (again.status_code, again.data) == (200, first.data)
     assert again.headers["Cache-Control"] == "no-store"
     unchanged = process.ask("/board.json?since=a.b.c~", cookie, board.headers["ETag"])
     assert (unchanged.status_code, unchanged.data) == (304, b"")
-    assert process.asked == []
+    assert process.flask_paths == []
     assert (process.ask("/board.json?since=a.b.c~", cookie).json or {})["rows"]
-    assert process.asked == ["/board.json"], "what differs from `since` is Flask's to say"
+    assert process.flask_paths == ["/board.json"], "what differs from `since` is Flask's to say"
 
 
 @pytest.mark.parametrize("how", ["ended", "replaced", "expired"])
@@ -614,10 +614,10 @@ def test_an_address_that_has_not_opened_a_link_is_counted_by_flask(
 ) -> None:
     path = f"/t/{make_link(desk.services.db, NOON, *link_facts(desk))}/snapshot.json"
     assert {process.ask(path).status_code for _ in range(3)} == {200}
-    assert len(process.asked) == 1
+    assert len(process.flask_paths) == 1
     other = Client(process.middleware, use_cookies=False)
     assert other.get(path, environ_base={"REMOTE_ADDR": "198.51.100.7"}).status_code == 200
-    assert len(process.asked) == 2
+    assert len(process.flask_paths) == 2
 
 
 def test_a_paired_device_opens_no_link_though_its_answer_is_stored(
@@ -685,8 +685,8 @@ def test_changes_are_seen_within_a_quarter_of_a_second(
     assert (process.get(order_id, cookie).json or {})["version"] == 3
     seconds[0] += LOOK_S
     assert (process.get(order_id, cookie).json or {})["version"] == 9
-    heard = NOON + timedelta(seconds=3)
-    desk.add(lambda s: s.query(Ride).filter(Ride.order_id == order_id).update({"seen_at": heard}))
+    seen_at = NOON + timedelta(seconds=3)
+    desk.add(lambda s: s.query(Ride).filter(Ride.order_id == order_id).update({"seen_at": seen_at}))
     seconds[0] += LOOK_S
     assert process.get(order_id, cookie).headers["X-Seen-At"] == "2026-05-04T08:30:03.000Z"
 
@@ -697,15 +697,15 @@ def test_an_account_that_the_service_forgot_is_shown_within_a_quarter_of_a_secon
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     before = process.twice(order_id, cookie)
     # no shown fact of the ride differs: its version stays
-    for state, said in (("reconnect", True), ("ok", False)):
+    for state, shown in (("reconnect", True), ("ok", False)):
         desk.add(
             lambda s, to=state: setattr(
                 s.get(Account, s.get(Order, order_id).account_id), "state", to
             )
         )
         seconds[0] += LOOK_S
-        answer = process.get(order_id, cookie, before.headers["ETag"] if said else None)
-        assert ("The account needs reconnecting" in answer.text) is said
+        answer = process.get(order_id, cookie, before.headers["ETag"] if shown else None)
+        assert ("The account needs reconnecting" in answer.text) is shown
 
 
 def test_who_changes_something_sees_it_at_once(desk: Desk, process: Process) -> None:
@@ -746,9 +746,9 @@ def test_who_changes_something_sees_it_though_another_thread_read_before(
 def test_what_is_typed_to_find_a_guest_is_no_write(desk: Desk, process: Process) -> None:
     client = desk.client()
     form, before = {"csrf_token": token(client), "q": "412"}, process.cache.writes
-    asked = Client(process.middleware, use_cookies=False)
+    client_of_cache = Client(process.middleware, use_cookies=False)
     for path in READS:
-        answer = asked.post(path, data=form, headers={"Cookie": cookie_of(client)})
+        answer = client_of_cache.post(path, data=form, headers={"Cookie": cookie_of(client)})
         assert answer.status_code in (200, 303, 403), path
     assert process.cache.writes == before
 
@@ -759,12 +759,12 @@ def test_an_answer_is_made_anew_after_half_a_minute_for_all_who_watch(
     order_id, another = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk)
     process.twice(order_id, cookie)
     process.twice(order_id, another)
-    process.asked.clear()
+    process.flask_paths.clear()
     for _ in range(10):
         seconds[0] += FRESH_S / 10
         process.get(order_id, cookie)
         process.get(order_id, another)
-    assert len(process.asked) == 1
+    assert len(process.flask_paths) == 1
 
 
 def test_rides_that_no_one_asks_for_any_more_leave_nothing_stored(
@@ -862,14 +862,14 @@ def test_without_its_database_nothing_stored_is_used(
     process.cache._db, db = Away(), process.cache._db  # type: ignore[assignment]
     seconds[0] += LOOK_S
     assert process.twice(order_id, cookie).status_code == 200
-    assert len(process.asked) == 3
+    assert len(process.flask_paths) == 3
     assert [record.message for record in caplog.records] == [
         "stored polls can't be checked in the database: OSError"
     ]
     process.cache._db = db
     seconds[0] += LOOK_S
     process.twice(order_id, cookie)
-    assert len(process.asked) == 3
+    assert len(process.flask_paths) == 3
 
 
 def test_an_error_in_the_middleware_costs_speed_only_and_is_logged_once(
@@ -885,14 +885,14 @@ def test_an_error_in_the_middleware_costs_speed_only_and_is_logged_once(
         for _ in range(3)
     ]
     assert [comparable(answer) for answer in answers] == [
-        comparable(plain(desk.app, order_id, cookie))
+        comparable(from_flask(desk.app, order_id, cookie))
     ] * 3
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
 def test_the_setting_switches_the_middleware_and_its_cache_off(tmp_path: Path) -> None:
-    for said, there in (("on", True), ("off", False)):
-        desk = make_desk(tmp_path / said, POLL_LAYER=said)
+    for setting, there in (("on", True), ("off", False)):
+        desk = make_desk(tmp_path / setting, POLL_LAYER=setting)
         assert isinstance(desk.app.wsgi_app, PollMiddleware) == there
         assert (EXTENSION in desk.app.extensions) == there
         desk.close()
@@ -903,10 +903,16 @@ def test_behind_a_proxy_the_middleware_knows_the_requested_host(tmp_path: Path) 
         tmp_path, POLL_LAYER="on", TRUSTED_PROXIES="1", TRUSTED_HOSTS="desk.example,localhost"
     )
     order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk)
-    asked = {"X-Forwarded-Host": "desk.example", "Host": "internal"}
-    assert [plain(desk.app, order_id, cookie, **asked).status_code for _ in range(2)] == [200, 200]
-    evil = asked | {"X-Forwarded-Host": "evil.example"}
-    assert [plain(desk.app, order_id, cookie, **evil).status_code for _ in range(2)] == [400, 400]
+    headers = {"X-Forwarded-Host": "desk.example", "Host": "internal"}
+    assert [from_flask(desk.app, order_id, cookie, **headers).status_code for _ in range(2)] == [
+        200,
+        200,
+    ]
+    evil = headers | {"X-Forwarded-Host": "evil.example"}
+    assert [from_flask(desk.app, order_id, cookie, **evil).status_code for _ in range(2)] == [
+        400,
+        400,
+    ]
     desk.close()
 
 
@@ -925,8 +931,8 @@ def test_twenty_open_pages_of_one_desk_are_not_throttled(
 def test_one_page_that_polls_without_end_is_throttled_without_the_cache(
     desk: Desk, cookie: str
 ) -> None:
-    assert [plain(desk.app, 999_999, cookie).status_code for _ in range(241)].count(429) == 1
-    assert plain(desk.app, desk.order("BOOKED", "CALL_DRIVER"), cookie).status_code == 200
+    assert [from_flask(desk.app, 999_999, cookie).status_code for _ in range(241)].count(429) == 1
+    assert from_flask(desk.app, desk.order("BOOKED", "CALL_DRIVER"), cookie).status_code == 200
 
 
 def test_rides_that_are_not_there_can_not_be_tried_without_end(

@@ -35,7 +35,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     found.close()
 
 
-def said(answer: Any) -> tuple[int, dict[str, str], Any]:
+def comparable(answer: Any) -> tuple[int, dict[str, str], Any]:
     """Status, headers and body, without what differs between two requests."""
     head = {name: value for name, value in answer.headers if name not in OWN}
     body = answer.json if answer.status_code >= 400 and answer.is_json else answer.data
@@ -63,7 +63,7 @@ def compare(desk: Desk, browser: FlaskClient, path: str, case: object) -> None:
         cache.look_again()
         answer, stored = (browser.get(path, headers=headers) for _ in range(2))
         expected = without_cache(desk, lambda headers=headers: browser.get(path, headers=headers))
-        assert said(answer) == said(stored) == said(expected), (case, path, seen)
+        assert comparable(answer) == comparable(stored) == comparable(expected), (case, path, seen)
 
 
 @pytest.mark.parametrize("kind", list(LinkKind))

@@ -87,14 +87,16 @@ def _share_servers() -> None:
     ask = PGDialect_psycopg.initialize
     known: dict[str, Any] = {}
 
-    def told(dialect: PGDialect_psycopg, connection: Connection) -> None:
+    def initialize_once(dialect: PGDialect_psycopg, connection: Connection) -> None:
         if not known:
             before = dict(vars(dialect))
             ask(dialect, connection)
-            known.update({n: v for n, v in vars(dialect).items() if before.get(n, told) is not v})
+            known.update(
+                {n: v for n, v in vars(dialect).items() if before.get(n, initialize_once) is not v}
+            )
         vars(dialect).update(known)
 
-    PGDialect_psycopg.initialize = told  # type: ignore[method-assign]
+    PGDialect_psycopg.initialize = initialize_once  # type: ignore[method-assign]
 
 
 def _share_headers() -> None:

@@ -46,8 +46,8 @@ def is_of_tests(address: Any) -> bool:
 def watch() -> None:
     """Record in `seen`, from now on, each connection that a test may not make."""
 
-    def heard(event: str, args: tuple[Any, ...]) -> None:
+    def audit_hook(event: str, args: tuple[Any, ...]) -> None:
         if event == "socket.connect" and not is_of_tests(args[1]):
             seen.append(args[1])
 
-    sys.addaudithook(heard)
+    sys.addaudithook(audit_hook)

@@ -136,10 +136,10 @@ def _check(of: str | None) -> None:
 
 
 def _without(error: Missing) -> NoReturn:
-    said = f"no server on this machine: {error}"
+    message = f"no server on this machine: {error}"
     if required():
-        pytest.fail(said)
-    pytest.skip(said)
+        pytest.fail(message)
+    pytest.skip(message)
 
 
 def _copy(folder: Path) -> str:

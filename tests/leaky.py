@@ -55,35 +55,35 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _leak(self, fault: str, body: bytes | None) -> tuple[int, bytes, str]:
         """Headers and body of the request, in one of the shapes that a careless service uses."""
-        heard = (
+        received = (
             f"{self.path} {dict(self.headers)} {(body or b'').decode()} call {PHONE} otp: {CODE}"
         )
-        said = {
-            "message": heard,
+        leaked = {
+            "message": received,
             "status": "FAILURE",
             "otp": CODE,
             "debug": {"headers": dict(self.headers)},
         }
         if fault == "page":
-            return 502, f"<h1>Bad gateway</h1><pre>{heard}</pre>".encode(), "text/html"
+            return 502, f"<h1>Bad gateway</h1><pre>{received}</pre>".encode(), "text/html"
         if fault == "refusal":
             return (
                 200,
                 json.dumps(
-                    said | {"code": "NO_SUCH_LUCK", "text": heard, "header": heard}
+                    leaked | {"code": "NO_SUCH_LUCK", "text": received, "header": received}
                 ).encode(),
                 "application/json",
             )
-        return 500, json.dumps(said).encode(), "application/json"
+        return 500, json.dumps(leaked).encode(), "application/json"
 
     def _hand_on(self, body: bytes | None) -> tuple[int, bytes]:
-        kept = ("authorization", "x-app-token", "content-type", "accept")
-        headers = {name: value for name, value in self.headers.items() if name.lower() in kept}
-        asked = urllib.request.Request(
+        names = ("authorization", "x-app-token", "content-type", "accept")
+        headers = {name: value for name, value in self.headers.items() if name.lower() in names}
+        request = urllib.request.Request(
             self.server.sandbox + self.path, body, headers, method=self.command
         )
         try:
-            with urllib.request.urlopen(asked, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             with error:

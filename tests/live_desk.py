@@ -28,21 +28,21 @@ LOADED: Final = re.compile(r"ridedash\.(demo|turns|sandbox)\b")
 METHODS: Final = ("GET", "POST")
 
 
-def main(asked: dict[str, Any]) -> None:
+def main(request: dict[str, Any]) -> None:
     """Print a line for each trace of a demo."""
-    if not str(ridedash.__file__).startswith(asked["package"]):
+    if not str(ridedash.__file__).startswith(request["package"]):
         print(ridedash.__file__, "is another package")
     app = create_app(os.environ)
     services = app.extensions["ridedash"]
     services.db.upgrade()
     browser = _manager(app)
     _pages(app, browser)
-    for path in asked["routes"]:
+    for path in request["routes"]:
         for method in METHODS:
             _absent(browser, method, path)
     of_demo = static_files.read(_static(app), demo=True)
-    _known(asked["files"], of_demo)
-    for name in asked["files"]:
+    _known(request["files"], of_demo)
+    for name in request["files"]:
         for digest in (f"{app.extensions['static_files'].digest}/", f"{of_demo.digest}/", ""):
             _absent(browser, "GET", f"/static/{digest}{name}")
     # live mode loads no module of a demo, records no calls, and its time has no turns

@@ -43,7 +43,7 @@ def marked_words(
     """Offer an app in these languages, each of them as far translated as `figures` say."""
     with app.app_context():
         cache, before = babel.domain_instance.cache, app.extensions[OFFERED]
-    kept = dict(cache)
+    cached = dict(cache)
     cache |= {(code, "messages"): Marked(code) for code in codes}
     app.extensions[OFFERED] = OfferedLanguages(dict.fromkeys(codes, figures), before.critical)
     try:
@@ -51,4 +51,4 @@ def marked_words(
     finally:
         app.extensions[OFFERED] = before
         cache.clear()
-        cache |= kept
+        cache |= cached

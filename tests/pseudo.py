@@ -34,7 +34,7 @@ OPTIONS: Final = {"templates/**.html": {"newstyle_gettext": "true", "trimmed": "
 XA, XB = "en-XA", "ar-XB"
 LOCALES: Final = {XA: "en", XB: "ar"}  # whose dates, amounts and direction they borrow
 # what a translator leaves as it is: {slot}, %(name)s, %%, and the brackets of an optional part
-KEPT: Final = re.compile(r"(\{\w+\}|%\(\w+\)[\d.]*[a-z]|%%|[\[\]])")
+PRESERVED: Final = re.compile(r"(\{\w+\}|%\(\w+\)[\d.]*[a-z]|%%|[\[\]])")
 ACCENTS: Final = str.maketrans("aceiouyzACEIOUYZ", "áçéíóúýžÁÇÉÍÓÚÝŽ")
 ARABIC: Final = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ابجدهفغحيژكلمنوپقرستثظوخيز", "")
 SHORT: Final = 10  # letters; a shorter text doubles its length
@@ -65,7 +65,7 @@ def catalogues(name: str, folder: Path) -> Path:
 
 def lengthened(text: str) -> str:
     """The text with accents, two fifths longer (twice as long if short), in ⟦ ⟧."""
-    letters = sum(map(str.isalpha, KEPT.sub("", text)))
+    letters = sum(map(str.isalpha, PRESERVED.sub("", text)))
     wanted = round(letters * (1 if letters < SHORT else 0.4))
 
     def longer(words: str) -> str:
@@ -88,7 +88,7 @@ def from_the_right(text: str) -> str:
 
 
 def _outside_slots(change: Callable[[str], str], text: str) -> str:
-    parts = KEPT.split(text)
+    parts = PRESERVED.split(text)
     return "".join(part if n % 2 else change(part) for n, part in enumerate(parts))
 
 
@@ -124,8 +124,8 @@ def _compiled(name: str) -> bytes:
 def letters(code: str) -> str:
     """The letters of a language's translations, and of its own name."""
     text = ROOT / f"translations/{code}/LC_MESSAGES/messages.po"
-    said = LANGUAGES[code].own_name
+    written = LANGUAGES[code].own_name
     if text.exists():
         with text.open("rb") as file:
-            said += "".join(str(message.string) for message in read_po(file, locale=code))
-    return "".join(letter for letter in said if letter.isalpha())
+            written += "".join(str(message.string) for message in read_po(file, locale=code))
+    return "".join(letter for letter in written if letter.isalpha())

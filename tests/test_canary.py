@@ -175,7 +175,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
             made.secrets = known_secrets(instance, settings)
             add_staff("canary", "concierge", instance, settings)
             add_staff("heronry", "manager", instance, settings)
-            tell(made)
+            play(made)
         yield made
 
 
@@ -216,7 +216,7 @@ def add_staff(name: str, role: str, instance: Path, settings: dict[str, str]) ->
     assert WORDS not in done.stdout + done.stderr
 
 
-def tell(story: Story) -> None:
+def play(story: Story) -> None:
     """Sign in after a failure, book, track, show and send the code; then every operation fails."""
     assert (
         story.post("/sign-in", {"name": "canary", "password": WRONG} | story.token()).status_code

@@ -43,15 +43,19 @@ def imported(folders: Iterable[str]) -> set[str]:
     }
 
 
-def names(wishes: Iterable[str]) -> set[str]:
-    return {str(canonicalize_name(Requirement(wish).name)) for wish in wishes}
+def names(requirements: Iterable[str]) -> set[str]:
+    return {str(canonicalize_name(Requirement(requirement).name)) for requirement in requirements}
 
 
 RUNTIME = names(PROJECT["project"]["dependencies"])
 EXTRAS = names(
-    wish for extra in PROJECT["project"]["optional-dependencies"].values() for wish in extra
+    requirement
+    for extra in PROJECT["project"]["optional-dependencies"].values()
+    for requirement in extra
 )
-GROUPS = names(wish for group in PROJECT["dependency-groups"].values() for wish in group)
+GROUPS = names(
+    requirement for group in PROJECT["dependency-groups"].values() for requirement in group
+)
 
 
 def test_every_library_that_the_program_imports_is_declared() -> None:

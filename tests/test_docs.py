@@ -317,10 +317,10 @@ def test_every_setting_is_in_the_readme() -> None:
 def test_the_readme_has_the_default_of_each_setting_that_is_a_number(tmp_path: Path) -> None:
     settings = config.load({"RIDEDASH_INSTANCE": str(tmp_path)})
     text = (ROOT / "README.md").read_text()
-    told = re.findall(r"^\| `RIDEDASH_([A-Z_]+)` \| (\d+) \|", text, re.MULTILINE)
-    assert len(told) >= 10
-    assert {name: float(value) for name, value in told} == {
-        name: getattr(settings, name.lower()) for name, _value in told
+    documented = re.findall(r"^\| `RIDEDASH_([A-Z_]+)` \| (\d+) \|", text, re.MULTILINE)
+    assert len(documented) >= 10
+    assert {name: float(value) for name, value in documented} == {
+        name: getattr(settings, name.lower()) for name, _value in documented
     }
 
 
@@ -450,6 +450,6 @@ def test_systemd_finds_the_units_well_confined(tmp_path: Path) -> None:
     for unit in ("ridedash-web.service", "ridedash-worker@1.service"):
         command = ["systemd-analyze", f"--root={tmp_path}", "security", "--offline=true", unit]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        said = re.search(r"exposure level for \S+: ([\d.]+)", done.stdout)
-        assert said, done.stdout + done.stderr
-        assert float(said[1]) < EXPOSED_LESS_THAN
+        exposure = re.search(r"exposure level for \S+: ([\d.]+)", done.stdout)
+        assert exposure, done.stdout + done.stderr
+        assert float(exposure[1]) < EXPOSED_LESS_THAN

@@ -13,7 +13,7 @@ from tests.databases import POSTGRESQL
 ADD = text(
     "INSERT INTO heartbeats (worker, beat_at) SELECT 'w' || n, now() FROM generate_series(1, :n) n"
 )
-HOUSE = text(
+INSERT_PROPERTY = text(
     "INSERT INTO properties (name, timezone, created_at) VALUES ('a', 'UTC', now()) RETURNING id"
 )
 
@@ -23,7 +23,7 @@ def left_by_a_test(folder: Path, change: str = "", rows: int = 3) -> str:
     url = databases.new_database(folder, POSTGRESQL)
     with contextlib.closing(Database(url)) as db, db.write() as s:
         s.execute(ADD, {"n": rows})
-        s.execute(HOUSE)
+        s.execute(INSERT_PROPERTY)
         if change:
             s.execute(text(change))
     return url
@@ -37,7 +37,7 @@ def test_an_emptied_database_has_no_rows_and_its_ids_begin_at_one(tmp_path: Path
     with contextlib.closing(Database(again)) as db, db.write() as s:
         db.require_current()
         assert s.execute(text("SELECT count(*) FROM heartbeats")).scalar_one() == 0
-        assert s.execute(HOUSE).scalar_one() == 1
+        assert s.execute(INSERT_PROPERTY).scalar_one() == 1
 
 
 @pytest.mark.parametrize(

@@ -222,9 +222,9 @@ class Sweep:
     def offer(self) -> str:
         """The id of the first offer that the kiosk shows for a trip."""
         sent = VISIT | DROP | {"csrf_token": self.csrf}
-        said = self.client.post("/kiosk/cars", data=sent).json or {}
-        assert said["state"] == "ok"
-        return str(said["cars"][0]["offer"])
+        answer = self.client.post("/kiosk/cars", data=sent).json or {}
+        assert answer["state"] == "ok"
+        return str(answer["cars"][0]["offer"])
 
     def learn(self, path: str, state: State) -> None:
         answer = self.client.get(path)

@@ -36,12 +36,12 @@ def rows() -> dict[str, dict[str, str]]:
 
 def stated(value: str) -> list[Any]:
     """The numbers and spans of time in a value of the page."""
-    said: list[Any] = []
+    found: list[Any] = []
     for part in value.split(" · "):
         number, _, unit = part.replace(",", "").partition(" ")
         count = Decimal(number)
-        said.append(timedelta(seconds=float(count * UNITS[unit])) if unit else count)
-    return said
+        found.append(timedelta(seconds=float(count * UNITS[unit])) if unit else count)
+    return found
 
 
 def parts(value: Any) -> list[Any] | None:
@@ -77,8 +77,8 @@ def test_a_module_has_the_limits_and_times_of_the_page(path: Path) -> None:
     where = path.relative_to(ROOT / "ridedash")
     module = importlib.import_module(f"ridedash.{'.'.join(where.with_suffix('').parts)}")
     values = {name: parts(getattr(module, name)) for name in constants(path)}
-    told = {name: stated(value) for name, value in rows().get(where.as_posix(), {}).items()}
-    assert {name: value for name, value in values.items() if value is not None} == told
+    documented = {name: stated(value) for name, value in rows().get(where.as_posix(), {}).items()}
+    assert {name: value for name, value in values.items() if value is not None} == documented
 
 
 def test_each_number_has_its_reason() -> None:

@@ -166,9 +166,9 @@ def test_tests_that_enter_a_function_run_the_own_file_first_then_the_quick_ones(
         ("tests/rides", "sqlite"): Reach(entered, cpu_s, [broken]),
         ("tests/rides", "postgresql"): Reach({SHARED: met}, {slow: 5.0, far: 0.1}),
     }
-    asked = [Near(project).meeting(mutant, kind, reaches) for kind in ("sqlite", "postgresql")]
-    assert [each.tests for each in asked] == [[own, quick, slow], [far, slow]]
-    assert [each.cpu_s for each in asked] == [8.0, 5.1]
+    selected = [Near(project).meeting(mutant, kind, reaches) for kind in ("sqlite", "postgresql")]
+    assert [each.tests for each in selected] == [[own, quick, slow], [far, slow]]
+    assert [each.cpu_s for each in selected] == [8.0, 5.1]
 
 
 def test_it_reports_which_mutants_were_noticed_by_which_test_and_which_were_not(
@@ -204,7 +204,7 @@ def test_a_run_that_ends_early_has_no_share(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     judged = [(mutant, Verdict("noticed", 1.0)) for mutant in draw(7, 1, "", project)]
-    monkeypatch.setattr(main, "run_all", lambda _drawn, _asked: judged)
+    monkeypatch.setattr(main, "run_all", lambda _drawn, _args: judged)
     monkeypatch.setattr(main, "stopped_by_signals", lambda: None)
     given = ["--root", str(project), "--nice", "0", "--json", str(tmp_path / "results.jsonl")]
     assert main.main(given) == 2
@@ -218,17 +218,17 @@ def test_several_seeds_are_judged_together_and_counted_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one, other = draw(7, 3, "", project), draw(9, 3, "", project)
-    asked: list[Mutant] = []
+    tested: list[Mutant] = []
 
-    def judged(drawn: list[Mutant], _asked: object) -> list[tuple[Mutant, Verdict]]:
-        asked.extend(drawn)
+    def judged(drawn: list[Mutant], _args: object) -> list[tuple[Mutant, Verdict]]:
+        tested.extend(drawn)
         return [(mutant, Verdict("noticed" * (mutant in one), 1.0)) for mutant in drawn]
 
     monkeypatch.setattr(main, "run_all", judged)
     monkeypatch.setattr(main, "stopped_by_signals", lambda: None)
     given = ["--root", str(project), "--nice", "0", "--json", str(tmp_path / "results.jsonl")]
     assert main.main([*given, "--seed", "7", "9", "--count", "3"]) == 1
-    assert sorted(map(str, asked)) == sorted(map(str, {*one, *other})), "none twice"
+    assert sorted(map(str, tested)) == sorted(map(str, {*one, *other})), "none twice"
     both = len(set(one) & set(other))
     assert both < 3
     share = f"{both} of 3 noticed, {both / 3:.0%}; seed 9"

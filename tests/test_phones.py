@@ -8,7 +8,7 @@ from ridedash.phones import PhoneError, grouped, read_phone
 
 
 @pytest.mark.parametrize(
-    ("typed", "country", "kept"),
+    ("typed", "country", "stored"),
     [
         ("022 2778 3300", "IN", "+912227783300"),
         ("(022) 2778-3300", "IN", "+912227783300"),
@@ -23,9 +23,9 @@ from ridedash.phones import PhoneError, grouped, read_phone
     ],
 )
 def test_a_phone_number_in_any_notation_is_stored_as_e164(
-    typed: str, country: str | None, kept: str | None
+    typed: str, country: str | None, stored: str | None
 ) -> None:
-    assert read_phone(typed, country) == kept
+    assert read_phone(typed, country) == stored
 
 
 @pytest.mark.parametrize(

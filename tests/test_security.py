@@ -143,9 +143,9 @@ def test_a_proxy_that_drops_the_port_of_the_host_is_named_on_the_page_and_in_the
     )
     assert answer.status_code == 400
     assert "That came from another address" in answer.text
-    (said,) = [line for line in caplog.messages if "a form was refused" in line]
-    assert "The referrer does not match the host." in said
-    assert "port included" in said
+    (message,) = [line for line in caplog.messages if "a form was refused" in line]
+    assert "The referrer does not match the host." in message
+    assert "port included" in message
     app.extensions["ridedash"].db.close()
 
 

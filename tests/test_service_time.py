@@ -136,13 +136,13 @@ def test_over_500_clock_turns_rides_agree_with_the_sandbox(tmp_path: Path, seed:
         while len(rides) < 20:
             rides.append(Ride(now[0], clock.now(), dice.choice([120, 240, 300.5, 1800])))
             now[0] += timedelta(milliseconds=1)
-        _turn(clock, dice)
+        _turn_clock(clock, dice)
         time = turns_of({"turns": [turn._asdict() for turn in clock.turns()]})
         _compare(ServiceTime(time), clock, rides, now[0])
     store.close()
 
 
-def _turn(clock: ServiceClock, dice: random.Random) -> None:
+def _turn_clock(clock: ServiceClock, dice: random.Random) -> None:
     speed = dice.choice([None, 0, 0, 1, dice.uniform(1, 60), 60])
     clock.change(speed=speed, leap=dice.choice([0, 0, 0, 1, dice.uniform(0, 1800)]))
 

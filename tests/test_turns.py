@@ -100,10 +100,12 @@ def test_until_the_sandbox_answers_its_clock_runs_at_the_pace() -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [{"MODE": "live"}, {"SERVICE_URL": "http://127.0.0.1:9000/tunnel"}]
+    "settings_given", [{"MODE": "live"}, {"SERVICE_URL": "http://127.0.0.1:9000/tunnel"}]
 )
-def test_only_a_demo_with_its_own_sandbox_follows_clock_turns(told: dict[str, str]) -> None:
-    settings = SimpleNamespace(sandboxed=False, **told)
+def test_only_a_demo_with_its_own_sandbox_follows_clock_turns(
+    settings_given: dict[str, str],
+) -> None:
+    settings = SimpleNamespace(sandboxed=False, **settings_given)
     services = SimpleNamespace(settings=settings, time=at_pace(1.0))
     follow_turns(services)()  # type: ignore[arg-type]
     assert services.time is at_pace(1.0)
@@ -111,9 +113,9 @@ def test_only_a_demo_with_its_own_sandbox_follows_clock_turns(told: dict[str, st
 
 def test_a_start_loads_neither_the_reader_of_clock_turns_nor_numpy() -> None:
     """Only a demo follows turns, and only a logo that somebody chooses needs numpy."""
-    asks = "import sys, ridedash.factory, ridedash.cli"
-    asks += "; sys.exit(not sys.modules.keys().isdisjoint({'ridedash.turns', 'numpy'}))"
-    assert subprocess.run([sys.executable, "-c", asks], check=False).returncode == 0
+    script = "import sys, ridedash.factory, ridedash.cli"
+    script += "; sys.exit(not sys.modules.keys().isdisjoint({'ridedash.turns', 'numpy'}))"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 @pytest.mark.database

@@ -147,5 +147,5 @@ def test_figures_count_what_guests_meet_and_what_was_read() -> None:
     done.add("Play this story", "", locations=[("templates/demo/page.html", 3)])
     both = [("ridedash/demo/words.py", 3), ("ridedash/forms.py", 9)]
     done.add("Staff read it too", "Auch", flags=["machine"], locations=both)
-    said = "guests=1/1 staff=1/2 demo=0/1 critical=1/1 reviewed=1/1"
-    assert words.figures_of(done) == said
+    statistics = "guests=1/1 staff=1/2 demo=0/1 critical=1/1 reviewed=1/1"
+    assert words.figures_of(done) == statistics

@@ -129,7 +129,7 @@ def test_an_invalid_setting_gives_one_sentence_that_names_it(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("spoilt", "said"),
+    ("spoilt", "message"),
     [
         ("", "can't be used (File exists)"),
         ("secrets.json", "is damaged"),
@@ -139,7 +139,7 @@ def test_an_invalid_setting_gives_one_sentence_that_names_it(tmp_path: Path) -> 
 )
 @pytest.mark.sqlite_only
 def test_an_unusable_instance_folder_gives_one_sentence(
-    tmp_path: Path, spoilt: str, said: str
+    tmp_path: Path, spoilt: str, message: str
 ) -> None:
     folder = tmp_path / "instance"
     if spoilt:
@@ -147,7 +147,7 @@ def test_an_unusable_instance_folder_gives_one_sentence(
     (folder / spoilt if spoilt else folder).write_text("nonsense " * 200)
     done = ridedash(folder, "up", RIDEDASH_PORT="0", RIDEDASH_SANDBOX_PORT="0")
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -187,7 +187,7 @@ def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "given", "said"),
+    ("words", "given", "message"),
     [
         (["staff", "add", "--property", "P", "--name", "N"], "short\n", "12"),
         (
@@ -208,12 +208,12 @@ def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> Non
     ],
 )
 def test_a_command_that_fails_explains_it_in_a_sentence(
-    tmp_path: Path, words: list[str], given: str, said: str
+    tmp_path: Path, words: list[str], given: str, message: str
 ) -> None:
     migrated_instance(tmp_path)
     done = run(tmp_path, *words, given=given)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_a_command_on_an_old_database_names_the_command_to_run(tmp_path: Path) -> None:

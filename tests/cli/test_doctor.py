@@ -431,7 +431,7 @@ def test_more_connections_for_a_process_than_the_server_has_are_a_failure(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("answer", "well", "said"),
+    ("answer", "well", "ending"),
     [
         (answer_with(200, '{"status": "ok", "round_s": 0.1}'), True, "ended 0.1 s ago"),
         (answer_with(503, '{"status": "stuck", "round_s": 130}'), False, "stands still."),
@@ -439,12 +439,12 @@ def test_more_connections_for_a_process_than_the_server_has_are_a_failure(tmp_pa
     ],
 )
 def test_the_health_of_a_worker_is_requested_at_its_port_when_that_is_set(
-    installation: Installation, answer: Callable[[], Response], well: bool, said: str
+    installation: Installation, answer: Callable[[], Response], well: bool, ending: str
 ) -> None:
     assert "workerport" not in installation.findings()
     with other_server({"healthz": answer}) as (url, _requests):
         (port,) = installation.findings(RIDEDASH_WORKER_PORT=url.rpartition(":")[2])["workerport"]
-    assert (port.ok, port.text.endswith(said)) == (well, True), port.text
+    assert (port.ok, port.text.endswith(ending)) == (well, True), port.text
 
 
 def test_a_worker_that_does_not_answer_on_its_port_is_a_failure_with_the_cause(

@@ -49,7 +49,7 @@ def address() -> Iterator[tuple[str, int]]:
     server.task_dispatcher.shutdown()
 
 
-def _said(address: tuple[str, int], sent: bytes) -> bytes:
+def _whole_answer(address: tuple[str, int], sent: bytes) -> bytes:
     """All that the server answers until it closes the connection."""
     got = b""
     with socket.create_connection(address, timeout=ANSWERS_S) as line:
@@ -114,7 +114,7 @@ def test_a_request_of_two_meanings_is_refused_with_all_that_follows(
     address: tuple[str, int], name: str
 ) -> None:
     status, sent = REFUSED[name]
-    answer = _said(address, sent + NEXT)
+    answer = _whole_answer(address, sent + NEXT)
     assert answer.startswith((b"HTTP/1.1 %d " % status, b"HTTP/1.0 %d " % status))
     assert answer.count(b"HTTP/1.") == 1
     head = answer.partition(b"\r\n\r\n")[0].decode()
@@ -137,7 +137,7 @@ def test_a_request_of_two_meanings_is_refused_with_all_that_follows(
 def test_a_request_of_one_meaning_is_served_and_so_is_the_next_one(
     address: tuple[str, int], first: bytes
 ) -> None:
-    answer = _said(address, first + NEXT)
+    answer = _whole_answer(address, first + NEXT)
     statuses = re.findall(rb"HTTP/1\.[01] ([0-9]+) ", answer)
     assert statuses == [b"413" if b"/early/" in first else b"200", b"200"]
     assert answer.endswith(b"GET /next 0\n")

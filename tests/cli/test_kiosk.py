@@ -47,9 +47,9 @@ def test_a_kiosk_that_lacks_nothing_passes_and_others_get_advice_on_what_to_mend
     tls, *found = lines(desk)
     assert tls[0]
     assert "a demo needs no TLS" in tls[1]
-    said = {text.split(", ", 1)[1].split(":")[0]: (ok, text) for ok, text in found}
-    assert said["Lobby"][0]
-    assert said["Door"][0]
+    findings = {text.split(", ", 1)[1].split(":")[0]: (ok, text) for ok, text in found}
+    assert findings["Lobby"][0]
+    assert findings["Door"][0]
     for missing in (
         "shows release 0.0-abc",
         "clock is wrong by 75 s",
@@ -58,9 +58,9 @@ def test_a_kiosk_that_lacks_nothing_passes_and_others_get_advice_on_what_to_mend
         "no voices for hi",
         "no fonts for hi",
     ):
-        assert missing in said["Old"][1], missing
-    assert "silent since 2026-05-04 07:30 UTC" in said["Away"][1]
-    assert "not paired yet" in said["New"][1]
+        assert missing in findings["Old"][1], missing
+    assert "silent since 2026-05-04 07:30 UTC" in findings["Away"][1]
+    assert "not paired yet" in findings["New"][1]
     assert [ok for ok, _text in found].count(False) == 3
 
 

@@ -35,7 +35,7 @@ def test_a_folder_that_can_not_be_made_is_named_with_the_user_who_should() -> No
 
 
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "advice"),
     [
         (errno.EACCES, "must be able to write there"),
         (errno.EROFS, "must be able to write there"),
@@ -46,7 +46,7 @@ def test_an_error_of_the_system_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     number: int,
-    said: str,
+    advice: str,
 ) -> None:
     def fails(_options: object) -> None:
         raise OSError(number, "why", "/instance/sandbox.lock")
@@ -57,9 +57,9 @@ def test_an_error_of_the_system_says_what_to_do(
     with pytest.raises(SystemExit) as ended:
         cli.main(["up"])
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert told.startswith("ridedash: /instance/sandbox.lock: why. ")
-    assert said in told
+    printed = capsys.readouterr().err
+    assert printed.startswith("ridedash: /instance/sandbox.lock: why. ")
+    assert advice in printed
 
 
 def test_an_error_that_no_operator_can_mend_keeps_its_traceback() -> None:
@@ -106,8 +106,8 @@ def test_a_locked_database_error_names_another_writer(tmp_path: Path) -> None:
     other.close()
     busy = DatabaseBusy("nothing was written")
     busy.__cause__ = locked
-    said = r"locked.*Another process is writing to it"
-    with pytest.raises(CommandError, match=said), database_errors():
+    message = r"locked.*Another process is writing to it"
+    with pytest.raises(CommandError, match=message), database_errors():
         raise busy
 
 

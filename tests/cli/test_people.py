@@ -133,9 +133,9 @@ def _more(screen: int) -> bytes:
 
 
 def test_help_shows_the_defaults(tmp_path: Path) -> None:
-    said = " ".join(ridedash(tmp_path, "staff", "add", "--help").stdout.split())
-    assert "(default: concierge)" in said
-    assert "(default: UTC)" in said
+    message = " ".join(ridedash(tmp_path, "staff", "add", "--help").stdout.split())
+    assert "(default: concierge)" in message
+    assert "(default: UTC)" in message
 
 
 def test_a_misspelt_property_makes_no_new_one_and_the_closest_is_named(tmp_path: Path) -> None:
@@ -164,18 +164,18 @@ def test_a_property_that_is_there_is_not_made_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "said"),
+    ("option", "value", "message"),
     [
         ("--country", "India", "no country 'India'; use two letters such as IN."),
         ("--timezone", "Asia", "no time zone 'Asia'; use a name such as Asia/Kolkata."),
     ],
 )
 def test_a_country_or_a_zone_that_there_is_not_makes_no_property(
-    tmp_path: Path, option: str, value: str, said: str
+    tmp_path: Path, option: str, value: str, message: str
 ) -> None:
     migrated_instance(tmp_path)
     done = run(tmp_path, *FIRST, option, value, given=PHRASE + "\n")
-    assert (done.returncode, done.stderr) == (2, f"ridedash: {said}\n")
+    assert (done.returncode, done.stderr) == (2, f"ridedash: {message}\n")
     with closing(database(tmp_path)) as db, db.read() as s:
         assert properties.properties(s) == []
 

@@ -116,10 +116,10 @@ def test_accepting_compares_with_the_journals_first_so_a_worker_holds_nothing_ag
 ) -> None:
     order_id, booked = restored(here)
     accept_restore(here.services, NO_OPTIONS)
-    said = capsys.readouterr().out
-    assert "Planned rides that are ordered when they are due: 1" in said
-    assert "Sent orders that it lacks: 1" in said
-    assert f"this machine: 1 orders in {here.instance / 'blackbox'}" in said
+    printed = capsys.readouterr().out
+    assert "Planned rides that are ordered when they are due: 1" in printed
+    assert "Sent orders that it lacks: 1" in printed
+    assert f"this machine: 1 orders in {here.instance / 'blackbox'}" in printed
     here.step(2)
     assert items(here.world, order_id) == {}
     assert len(here.world.service.bookings) == booked
@@ -177,8 +177,8 @@ def test_a_declared_restore_holds_what_is_planned(
 ) -> None:
     order_id = planned(here.world)
     here.step()
-    moment = (here.world.clock() - timedelta(minutes=2)).isoformat()
-    restored_at(here.services, argparse.Namespace(moment=moment))
+    restored_at_text = (here.world.clock() - timedelta(minutes=2)).isoformat()
+    restored_at(here.services, argparse.Namespace(moment=restored_at_text))
     assert "are held: 1," in capsys.readouterr().out
     assert items(here.world, order_id) == {"held": None}
     here.step()

@@ -82,7 +82,7 @@ def test_a_demo_on_another_service_does_not_say_that_its_rides_are_not_real(
         assert "rides may be real" in guest
 
 
-def _kept_open(address: tuple[str, int]) -> socket.socket:
+def _keep_alive(address: tuple[str, int]) -> socket.socket:
     """A keep-alive connection that has had one answer."""
     made = socket.create_connection(address, timeout=ANSWERS_S)
     made.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -95,6 +95,6 @@ def test_the_site_answers_beside_two_hundred_idle_connections(behind_a_proxy: Ru
     address = parts.hostname or "", parts.port or 0
     with contextlib.ExitStack() as stack:
         for _ in range(IDLE):
-            stack.enter_context(_kept_open(address))
+            stack.enter_context(_keep_alive(address))
         answer = httpx.get(behind_a_proxy.url + "/sign-in", trust_env=False, timeout=ANSWERS_S)
         assert answer.status_code == 200

@@ -29,8 +29,8 @@ def test_the_wheel_runs_in_another_folder_and_live_has_nothing_of_the_director(
         status, page = demo.get("/sign-in")
         assert status == 200
         check_files(demo.url, page)
-    told = asked_live(elsewhere, tmp_path / "live")
-    assert (told.returncode, told.stdout.strip()) == (0, ""), told.stderr
+    checked = check_live(elsewhere, tmp_path / "live")
+    assert (checked.returncode, checked.stdout.strip()) == (0, ""), checked.stderr
     made = {each.name for each in (tmp_path / "live").rglob("*")}
     assert made.isdisjoint({"demo.db", "lens.db", "sandbox.db", "pictures"})
 
@@ -55,22 +55,22 @@ def alone(elsewhere: Path, script: str) -> tuple[str, ...]:
     return sys.executable, "-P", "-S", "-c", f"import sys; sys.path[:0] = {paths}; {script}"
 
 
-def asked_live(elsewhere: Path, instance: Path) -> "subprocess.CompletedProcess[str]":
+def check_live(elsewhere: Path, instance: Path) -> "subprocess.CompletedProcess[str]":
     """Ask a live desk of the wheel for everything that only a demo has. What it printed."""
     instance.mkdir(mode=0o700)
     static = ROOT / "static"
     files = [path for path in static.glob("*/demo/**/*") if path.is_file()]
-    asked = {
+    request = {
         "package": str(elsewhere),
         "routes": sorted(demo_routes()),
         "files": [path.relative_to(static).as_posix() for path in files],
     }
-    assert len(asked["routes"]) > 30
+    assert len(request["routes"]) > 30
     assert len(files) > 15
     program = str(ROOT / "tests" / "live_desk.py")
     script = f"import runpy; runpy.run_path({program!r}, run_name='__main__')"
     return subprocess.run(
-        [*alone(elsewhere, script), json.dumps(asked)],
+        [*alone(elsewhere, script), json.dumps(request)],
         env=clean_environment(**LIVE, RIDEDASH_INSTANCE=str(instance)),
         cwd=instance,
         capture_output=True,

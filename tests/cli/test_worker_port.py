@@ -46,7 +46,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
     made.db.close()
 
 
-def asked(
+def answered(
     services: Services, path: str, method: str = "GET", idle_s: float = 0.0, **environ: str
 ) -> tuple[str, str]:
     """Status line and body of an answer, if the worker's last round ended `idle_s` ago."""
@@ -60,9 +60,9 @@ def asked(
 
 
 def test_the_health_of_a_worker_whose_rounds_stand_still_is_503(services: Services) -> None:
-    assert asked(services, "/healthz", idle_s=0)[0] == "200 OK"
-    assert asked(services, "/healthz", idle_s=STUCK_S - 60)[0] == "200 OK"
-    status, body = asked(services, "/healthz", idle_s=STUCK_S + 1)
+    assert answered(services, "/healthz", idle_s=0)[0] == "200 OK"
+    assert answered(services, "/healthz", idle_s=STUCK_S - 60)[0] == "200 OK"
+    status, body = answered(services, "/healthz", idle_s=STUCK_S + 1)
     assert status == "503 Service Unavailable"
     assert '"status": "stuck"' in body
 
@@ -70,19 +70,19 @@ def test_the_health_of_a_worker_whose_rounds_stand_still_is_503(services: Servic
 def test_metrics_of_a_worker_are_open_to_the_callers_of_those_of_a_web_process(
     services: Services,
 ) -> None:
-    status, body = asked(services, "/metrics")
+    status, body = answered(services, "/metrics")
     assert (status, "ridedash_database_up 1.0" in body) == ("200 OK", True)
-    assert asked(services, "/metrics", **THERE)[0] == "404 Not Found"
-    assert asked(services, "/metrics", HTTP_X_FORWARDED_FOR="192.0.2.1")[0] == "404 Not Found"
+    assert answered(services, "/metrics", **THERE)[0] == "404 Not Found"
+    assert answered(services, "/metrics", HTTP_X_FORWARDED_FOR="192.0.2.1")[0] == "404 Not Found"
     token = {"HTTP_AUTHORIZATION": f"Bearer {TOKEN}"}
-    assert asked(services, "/metrics", **THERE, **token)[0] == "200 OK"
+    assert answered(services, "/metrics", **THERE, **token)[0] == "200 OK"
 
 
 def test_other_paths_and_methods_get_nothing(services: Services) -> None:
     for path in ("/", "/readyz", "/sign-in", "/healthz/", "/metrics/x"):
-        assert asked(services, path)[0] == "404 Not Found"
-    assert asked(services, "/healthz", "POST")[0] == "405 Method Not Allowed"
-    assert asked(services, "/healthz", "HEAD") == ("200 OK", "")
+        assert answered(services, path)[0] == "404 Not Found"
+    assert answered(services, "/healthz", "POST")[0] == "405 Method Not Allowed"
+    assert answered(services, "/healthz", "HEAD") == ("200 OK", "")
 
 
 def test_a_worker_of_its_own_answers_on_its_port_until_it_is_stopped(tmp_path: Path) -> None:

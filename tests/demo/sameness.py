@@ -121,16 +121,16 @@ def difference(one: Any, other: Any, where: str = "") -> str:
         pairs = [(f"{where}[{n}]", *both) for n, both in enumerate(zip(one, other, strict=True))]
     else:
         return "" if one == other else f"{where}: {one} / {other}"
-    return next((told for at, a, b in pairs if (told := difference(a, b, at))), "")
+    return next((found for at, a, b in pairs if (found := difference(a, b, at))), "")
 
 
-def named(told: list[Any]) -> list[Any]:
+def named(facts: list[Any]) -> list[Any]:
     """The facts, with our references named in the order in which they appear."""
     names: dict[str, str] = {}
     found: list[Any] = json.loads(
         OURS.sub(
             lambda match: names.setdefault(match[0], f"reference {len(names)}"),
-            json.dumps(told, sort_keys=True),
+            json.dumps(facts, sort_keys=True),
         )
     )
     return found
@@ -141,9 +141,9 @@ def told(demo: Running) -> str:
     return digest(named(facts(demo)))
 
 
-def digest(told: list[Any]) -> str:
+def digest(facts: list[Any]) -> str:
     """The hash of facts that are `named`."""
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def _database(demo: Running) -> str:

@@ -80,27 +80,27 @@ def test_a_file_that_can_not_be_deleted_does_not_stop_a_reset(stage: Stage) -> N
 
 def test_a_reset_that_can_not_be_audited_changes_nothing_in_the_sandbox(stage: Stage) -> None:
     stage.desk.order("BOOKED", "CALL_DRIVER")
-    db, now, asked = stage.desk.services.db, stage.desk.now, threading.Event()
+    db, now, sandbox_reset = stage.desk.services.db, stage.desk.now, threading.Event()
 
     def note(_s: Session) -> None:
         raise ValueError("no entry")
 
     with pytest.raises(ValueError, match="no entry"):
-        empty(db, lambda: now, asked.set, note)
-    assert (asked.is_set(), stage.count(Ride)) == (False, 1)
+        empty(db, lambda: now, sandbox_reset.set, note)
+    assert (sandbox_reset.is_set(), stage.count(Ride)) == (False, 1)
 
 
 def test_wrong_pins_of_before_do_not_close_the_kiosk_to_the_next_partner(stage: Stage) -> None:
-    db, now, kept = stage.desk.services.db, stage.desk.now, "name:5f2b"
+    db, now, sign_in_key = stage.desk.services.db, stage.desk.now, "name:5f2b"
     keys = [tries.pins_of(1), *(tries.codes_of(1, phone=phone) for phone in (True, False))]
     with db.write() as s:
-        s.add(Throttle(key=kept, fails=3, since=now))  # counts tries to sign in
+        s.add(Throttle(key=sign_in_key, fails=3, since=now))  # counts tries to sign in
         left = [tries.tries_left(s, key, 1, now) for key in keys * 2]
     assert left == [1, 1, 1, 0, 0, 0]
     stage.press("reset")
     with db.write() as s:
         assert [tries.tries_left(s, key, 1, now) for key in keys] == [1, 1, 1]
-        assert s.get_one(Throttle, kept).fails == 3
+        assert s.get_one(Throttle, sign_in_key).fails == 3
 
 
 def left(stage: Stage) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def test_cars_of_one_press_get_numbers_of_their_own(stage: Stage) -> None:
 
 def test_a_poll_in_flight_is_waited_for_and_no_other_begins(stage: Stage) -> None:
     ids = [stage.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2)]
-    db, now, asked = stage.desk.services.db, stage.desk.now, threading.Event()
+    db, now, sandbox_reset = stage.desk.services.db, stage.desk.now, threading.Event()
     polled, waits = (Ride.order_id == order_id for order_id in ids)
     stage.desk.add(lambda s: s.execute(update(Ride).where(waits).values(next_poll_at=now)))
     leased = {"next_poll_at": now, "lease_until": now + timedelta(seconds=9)}
@@ -167,12 +167,12 @@ def test_a_poll_in_flight_is_waited_for_and_no_other_begins(stage: Stage) -> Non
             looked.append(s.scalar(select(Ride.next_poll_at).where(waits)))
             if len(looked) == 3:
                 s.execute(update(Ride).where(polled).values(lease_until=None))
-            assert not asked.is_set()
+            assert not sandbox_reset.is_set()
         return now
 
-    empty(db, clock, asked.set, lambda _s: None)
+    empty(db, clock, sandbox_reset.set, lambda _s: None)
     assert (looked[0], min(looked[1:]) > now) == (now, True)
-    assert (asked.is_set(), stage.count(Ride)) == (True, 0)
+    assert (sandbox_reset.is_set(), stage.count(Ride)) == (True, 0)
 
 
 def test_a_refused_reset_lets_the_polls_go_on(stage: Stage) -> None:

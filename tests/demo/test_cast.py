@@ -48,4 +48,4 @@ def test_no_story_mentions_a_ride_in_progress_once_it_waits_for_its_end() -> Non
     steps = [step for story in STORIES.values() for step in story.steps]
     ends = [str(step.say) for step in steps if step.until == Reached(COMPLETED)]
     assert len(ends) > 3
-    assert [say for say in ends if re.search("on the way|goes on", say)] == []
+    assert [sentence for sentence in ends if re.search("on the way|goes on", sentence)] == []

@@ -59,7 +59,7 @@ class Shown:
     took: Any = None
 
 
-class House:
+class StageProperty:
     """A stage whose app follows the sandbox's clock, with a ride of each of KINDS."""
 
     def __init__(self, stage: Stage) -> None:
@@ -105,15 +105,15 @@ class House:
     def kiosk(self, order: int) -> dict[str, Any]:
         """What the kiosk shows to a guest who has typed the number of this ride."""
         with self.desk.app.test_request_context():
-            told = self.page(order), self.desk.now, self.line(), "en"
-            return view_json(*told) | cancel_json(*told)
+            args = self.page(order), self.desk.now, self.line(), "en"
+            return view_json(*args) | cancel_json(*args)
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def stage_property(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StageProperty]:
     stage = Stage(tmp_path_factory.mktemp("clock"))
     limiter.enabled, before = False, limiter.enabled
-    yield House(stage)
+    yield StageProperty(stage)
     limiter.enabled = before
     stage.close()
 
@@ -134,43 +134,45 @@ turns = st.lists(
 )
 @given(turns=turns)
 def test_pages_compute_time_as_the_sandbox_over_any_clock_turns(
-    house: House, turns: list[tuple[float, float | None, float | None]]
+    stage_property: StageProperty, turns: list[tuple[float, float | None, float | None]]
 ) -> None:
-    house.begin()
+    stage_property.begin()
     for wait_s, speed, leap in turns:
-        house.pass_by(wait_s)
+        stage_property.pass_by(wait_s)
         turned = {"speed": speed, "leap": leap}
-        asked = {name: value for name, value in turned.items() if value is not None}
-        if asked:
-            house.sandbox.control("clock", **asked)
-            house.held = {}
-        check(house)
-    house.pass_by(60)
-    check(house)
+        changes = {name: value for name, value in turned.items() if value is not None}
+        if changes:
+            stage_property.sandbox.control("clock", **changes)
+            stage_property.held = {}
+        check(stage_property)
+    stage_property.pass_by(60)
+    check(stage_property)
 
 
-def check(house: House) -> None:
+def check(stage_property: StageProperty) -> None:
     """Look at each page of each ride."""
-    clock, web = house.clock(), house.stage.web
+    clock, web = stage_property.clock(), stage_property.stage.web
     rows = {row["id"]: row for row in web.get("/board.json").json["rows"]}
-    for n, ride in enumerate(house.rides):
+    for n, ride in enumerate(stage_property.rides):
         passed = clock["now"] - ride.began
         seen = web.get(f"/rides/{ride.order}/snapshot.json").json
         link = web.get(f"/t/{ride.link}/snapshot.json").json
-        kiosk = house.kiosk(ride.order)
-        check_timer(ride, seen.get("timer"), house.desk.now, passed)
+        kiosk = stage_property.kiosk(ride.order)
+        check_timer(ride, seen.get("timer"), stage_property.desk.now, passed)
         timer = (rows.get(ride.order) or {}).get("timer")
         if timer and timer["since"]:  # a timer that stands still has only its words
-            assert spans(timer, house.desk.now) == spans(seen["timer"], house.desk.now)
-        check_fee(ride, (seen, kiosk), clock, house.desk.now, passed)
+            assert spans(timer, stage_property.desk.now) == spans(
+                seen["timer"], stage_property.desk.now
+            )
+        check_fee(ride, (seen, kiosk), clock, stage_property.desk.now, passed)
         check_times(ride, seen, link, clock)
-        if n == int(clock["now"]) % len(house.rides):
+        if n == int(clock["now"]) % len(stage_property.rides):
             text = html.unescape(TIMER.findall(web.get(f"/rides/{ride.order}").text)[0])
             counted = ride.ups[-1:] + ride.downs[-1:]
-            shown = spans({"pattern": text}, house.desk.now)[:1]
+            shown = spans({"pattern": text}, stage_property.desk.now)[:1]
             # the page counts from an instant in whole milliseconds: see is_rising()
             assert shown == pytest.approx(counted, abs=1)
-        check_held(house, f"{ride.order}", (seen, link, kiosk), clock)
+        check_held(stage_property, f"{ride.order}", (seen, link, kiosk), clock)
 
 
 def check_timer(ride: Shown, timer: Any, now: datetime, passed: float) -> None:
@@ -197,11 +199,11 @@ def is_rising(shown: list[int]) -> bool:
     return all(b >= a - 1 for a, b in pairwise(shown))
 
 
-def check_fee(ride: Shown, told: Any, clock: Any, now: datetime, passed: float) -> None:
+def check_fee(ride: Shown, answers: Any, clock: Any, now: datetime, passed: float) -> None:
     """While cancelling is free, pages say from when it costs, by the service's clock."""
     if ride.kind != "coming":
         return
-    seen, kiosk = told
+    seen, kiosk = answers
     left, fee_from = FREE_S - passed, seen.get("fee_from", "")
     if not clock["speed"]:
         assert bool(fee_from) == (left <= 0) or abs(left) < WITHIN_S
@@ -227,10 +229,10 @@ def check_times(ride: Shown, seen: Any, link: Any, clock: Any) -> None:
     assert seen.get("held", "") == ("" if clock["speed"] else at(clock["now"]))
 
 
-def check_held(house: House, name: str, told: Any, clock: Any) -> None:
+def check_held(stage_property: StageProperty, name: str, answers: Any, clock: Any) -> None:
     """While the clock is held, answers of pages do not change."""
     if clock["speed"] == 0:
-        assert house.held.setdefault(name, told) == told
+        assert stage_property.held.setdefault(name, answers) == answers
 
 
 def spans(timer: Any, now: datetime) -> list[int]:

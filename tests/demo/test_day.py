@@ -140,8 +140,8 @@ class Ledger:
     """What the sandbox itself has of the bookings, at the moment of the start."""
 
     def __init__(self, services: Services) -> None:
-        kept = sandbox_settings(services.settings)
-        settings = SandboxSettings(**{**vars(kept), "clock": lambda: NOW})
+        settings_before = sandbox_settings(services.settings)
+        settings = SandboxSettings(**{**vars(settings_before), "clock": lambda: NOW})
         self.app = create_sandbox(settings)
         self.sandbox = self.app.extensions["sandbox"]
         with self.sandbox.store.read() as connection:

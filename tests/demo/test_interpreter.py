@@ -148,9 +148,9 @@ def test_a_search_without_an_answer_leaves_the_step_to_be_taken(stage: Stage) ->
     step = {"step": "0", "speed": "0", "csrf_token": stage.csrf}
     for _ in range(2):
         answer = stage.web.post(f"{run}/step", data=step, headers={"Accept": "application/json"})
-        told: Any = answer.json
-        assert (told["state"], told["step"]) == ("todo", 0)
-        assert told["refused"] == "The sandbox does not answer. Nothing was changed."
+        body: Any = answer.json
+        assert (body["state"], body["step"]) == ("todo", 0)
+        assert body["refused"] == "The sandbox does not answer. Nothing was changed."
 
 
 def test_the_silence_of_rides_is_not_counted_while_no_one_looked(stage: Stage) -> None:
@@ -159,12 +159,12 @@ def test_the_silence_of_rides_is_not_counted_while_no_one_looked(stage: Stage) -
     ends = desk.now.timestamp() - 70
     found = []
     for resumed in ({}, {RESUMED: ends - 1}, {RESUMED: ends + 65}):
-        kept = {"outage_ends": ends} | resumed
+        values = {"outage_ends": ends} | resumed
         home, now = desk.ids["desk.property"], desk.now
-        run = StoryRun("run", "down", 1, home, now, 0, RunPhase.WAITING, now, values=kept)
+        run = StoryRun("run", "down", 1, home, now, 0, RunPhase.WAITING, now, values=values)
         with desk.app.test_request_context():
             counted = _outage_metrics(run, StoryStep("", until=Answering(True)))
-            run = replace(run, values=kept | counted)
+            run = replace(run, values=values | counted)
             found.append(lines(run, (Fresh(45),), []))
     late = [CheckedLine("Every ride was fresh 70 s after the outage, 45 s at most", False)]
     assert found == [

@@ -40,8 +40,8 @@ def test_a_visit_that_is_cut_short_begins_anew_and_makes_one_order(kiosk: FakeKi
     page = kiosk.page()
     page.evaluate(CUT)
     assert page.evaluate(HAND, [WANTED | REFERENCES, True]) is True
-    asked = [name for name, _given in kiosk.asked]
-    assert asked.count("cars") == 2
+    names = [name for name, _given in kiosk.asked]
+    assert names.count("cars") == 2
     [order] = [given for name, given in kiosk.asked if name == "order"]
     assert (order["visit"], order["form_token"]) == tuple(REFERENCES.values())
 

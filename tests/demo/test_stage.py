@@ -158,10 +158,10 @@ def test_a_kiosk_is_paired_by_one_press_in_its_own_frame(stage: Stage) -> None:
     assert "Pair this frame" not in page
 
 
-@pytest.mark.parametrize("way", ["/sign-out", "/me/sign-outs"])
+@pytest.mark.parametrize("path", ["/sign-out", "/me/sign-outs"])
 @pytest.mark.parametrize(("ends", "status"), [({"ends": "sign-out"}, 200), ({}, 404)])
 def test_a_user_who_signs_out_of_the_stage_can_sign_in_again(
-    stage: Stage, ends: dict[str, str], status: int, way: str
+    stage: Stage, ends: dict[str, str], status: int, path: str
 ) -> None:
     """A frame of the stage is paired until then; a kiosk paired in the settings stays paired."""
     fill(stage)
@@ -171,7 +171,7 @@ def test_a_user_who_signs_out_of_the_stage_can_sign_in_again(
     sent = {"csrf_token": stage.csrf}
     assert stage.web.post(f"/admin/kiosks/{number}/here", data=sent | ends).status_code == 303
     assert stage.web.get("/kiosk").status_code == 200
-    out = stage.web.post(way, data=sent)
+    out = stage.web.post(path, data=sent)
     assert stage.web.get(out.headers["Location"]).status_code == status
 
 
@@ -254,10 +254,10 @@ def at_second(line: sheet.SheetLine) -> int:
 
 
 def test_what_the_sheet_lets_a_presenter_press_is_on_the_stage(stage: Stage) -> None:
-    told = compact(stage.web.get("/demo/sheet").text)
+    page = compact(stage.web.get("/demo/sheet").text)
     there = stage.web.get("/demo/stage").text + stage.web.get("/").text  # stage and desk
     for name in ("Play", "Pause", "60×", "Point at a fact", "More", "Reset", "End"):
-        assert name in told, name
+        assert name in page, name
         assert re.search(rf"[>\"\s]{name}[<\"\s]", there), name
 
 
@@ -291,16 +291,16 @@ def test_six_pictures_of_a_presenter_go_into_the_package_until_a_reset(stage: St
     drawn = [b"\xff\xd8\xff" + bytes([n]) for n in range(7)]
     huge = drawn[0] + bytes(300_000)
     assert stage.web.post("/demo/pictures", data=huge, headers=head).status_code == 413
-    said = [
+    messages = [
         stage.web.post("/demo/pictures", data=picture, headers=head).json["said"]
         for picture in drawn
     ]
-    assert said[0] == "Picture 1 of 6 is in the package."
-    assert said[-1] == "The picture is in the package. The oldest of 6 has gone."
+    assert messages[0] == "Picture 1 of 6 is in the package."
+    assert messages[-1] == "The picture is in the package. The oldest of 6 has gone."
     with zipfile.ZipFile(io.BytesIO(stage.web.get("/demo/package").data)) as made:
-        kept = [made.read(f"picture-{n}.jpg") for n in range(1, 7)]
+        stored = [made.read(f"picture-{n}.jpg") for n in range(1, 7)]
         assert b"drew it" in made.read("about.txt")
-    assert kept == drawn[1:]
+    assert stored == drawn[1:]
     stage.press("reset")
     assert list((stage.desk.services.settings.instance / "pictures").iterdir()) == []
 

@@ -30,14 +30,14 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(page.get_by_role("button", name="Step", exact=True)).to_be_enabled()
 
         # what somebody typed is in the way of a step, until the presenter clears it
-        said = page.locator("[data-said]")
+        message = page.locator("[data-said]")
         typed = desk.locator("#guest-find")
         typed.fill("A name typed by hand")
         page.get_by_role("button", name="Step", exact=True).click()
-        expect(said).to_have_text("Somebody has typed at the desk. The story needs its form.")
+        expect(message).to_have_text("Somebody has typed at the desk. The story needs its form.")
         expect(typed).to_have_value("A name typed by hand")
         page.get_by_role("button", name="Clear and go on").click()
-        expect(said).to_contain_text("The desk books a Mini.", timeout=3 * WAIT_MS)
+        expect(message).to_contain_text("The desk books a Mini.", timeout=3 * WAIT_MS)
         expect(phone.locator("h1, h2").first).to_be_visible(timeout=WAIT_MS)
         expect(desk.locator(".row-link", has_text="Kestrel")).to_be_visible(timeout=WAIT_MS)
         expect(page.locator("[data-play-words]")).to_have_text("Play", timeout=WAIT_MS)
@@ -58,7 +58,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         # a picture for the package
         page.locator(".stage-more summary").click()
         page.get_by_role("button", name="Take a picture for the package").click()
-        expect(said).to_have_text("Picture 1 of 6 is in the package.")
+        expect(message).to_have_text("Picture 1 of 6 is in the package.")
         (picture,) = (demo.instance / "pictures").iterdir()
         assert picture.stat().st_size > 20_000  # an empty picture would be smaller
 
@@ -68,7 +68,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(page.get_by_role("button", name="60×")).to_have_attribute("aria-pressed", "true")
         page.keyboard.press(" ")
         expect(page.get_by_role("button", name="Hold")).to_have_attribute("aria-pressed", "true")
-        expect(said).to_have_text(re.compile("^The clock is held"))
+        expect(message).to_have_text(re.compile("^The clock is held"))
 
         # another story pairs the kiosk and presses there
         page.get_by_role("button", name="End", exact=True).click()
@@ -93,34 +93,36 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         page.get_by_role("button", name="Step", exact=True).click()
         expect(typed).to_have_value(re.compile("."), timeout=WAIT_MS)
         page.get_by_role("button", name="End", exact=True).click()
-        expect(said).to_have_text("The story was left before its end.")
+        expect(message).to_have_text("The story was left before its end.")
         expect(typed).to_have_value("")
 
-        news = re.compile("/demo/stage/newest.json")
-        page.route(news, lambda each: each.fulfill(status=403, json={}))  # somebody else signed in
-        expect(said).to_have_text("Only managers direct a demo. Sign in as one.")
-        page.unroute(news)
-        expect(said).not_to_have_text("Only managers direct a demo. Sign in as one.")
+        newest = re.compile("/demo/stage/newest.json")
+        page.route(
+            newest, lambda each: each.fulfill(status=403, json={})
+        )  # somebody else signed in
+        expect(message).to_have_text("Only managers direct a demo. Sign in as one.")
+        page.unroute(newest)
+        expect(message).not_to_have_text("Only managers direct a demo. Sign in as one.")
         # somebody signs out and in again, and no poll meets the sign-out
-        page.route(news, lambda each: each.abort())
+        page.route(newest, lambda each: each.abort())
         context.clear_cookies()
         # the board opens the sign-in page by itself; a second one would have another CSRF token
         fill_in(desk, demo)
         desk.get_by_role("button", name="Sign in").click()
         expect(desk.locator("#guest-find")).to_be_visible()
         with page.expect_navigation(url=reloads):
-            page.unroute(news)
+            page.unroute(newest)
         page.get_by_role("button", name="Hold").click()
-        expect(said).to_have_text(re.compile("^The clock is held"))
+        expect(message).to_have_text(re.compile("^The clock is held"))
 
         page.get_by_label("Story").select_option("alone")
         page.locator(".stage-more summary").click()
         page.get_by_role("button", name="Reset for the next partner").click()
-        expect(said).to_have_text("All rides and guests are deleted. The demo begins anew.")
+        expect(message).to_have_text("All rides and guests are deleted. The demo begins anew.")
         expect(page.get_by_label("Story")).to_have_value("receipt")  # the first story
 
         context.clear_cookies()  # somebody has signed out
-        expect(said).to_have_text("You are signed out. Sign in again.")
+        expect(message).to_have_text("You are signed out. Sign in again.")
         fill_in(desk, demo)
         held: list[Route] = []
         page.route(reloads, lambda each: held.append(each))  # a slow server
@@ -131,7 +133,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         assert len(held) == 1  # a further reload would cancel the one before
         held[0].continue_()
         # the reloaded page has new forms
-        expect(said).not_to_have_text("You are signed out. Sign in again.", timeout=WAIT_MS)
+        expect(message).not_to_have_text("You are signed out. Sign in again.", timeout=WAIT_MS)
         context.close()
     assert (seen.foreign, seen.errors) == ([], [])
 

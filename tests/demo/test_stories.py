@@ -87,8 +87,8 @@ def test_an_outage_is_seen_and_so_is_its_end(presenter: Presenter) -> None:
 
 
 def test_what_the_kiosk_of_the_stage_has_done_is_not_done_again(presenter: Presenter) -> None:
-    def at_kiosk(path: str, **said: object) -> dict[str, Any]:
-        answer = presenter.press(f"/kiosk/{path}", lang="ar", visit=hand["visit"], **said)
+    def at_kiosk(path: str, **form: object) -> dict[str, Any]:
+        answer = presenter.press(f"/kiosk/{path}", lang="ar", visit=hand["visit"], **form)
         found: dict[str, Any] = answer.json()
         return found
 
@@ -177,10 +177,10 @@ def test_the_comment_stays_until_the_next_step(presenter: Presenter) -> None:
     assert (moment["say"], moment["taken"], moment["step"]) == (first, 1, 1)
     while moment["step"] < 4:
         moment = presenter.step(moment, 0)
-    arrival, said = moment["next"], moment["say"]
+    arrival, comment = moment["next"], moment["say"]
     moment = presenter.step(moment, 0)
     assert moment["state"] == "waiting"
-    assert (moment["say"], moment["next"]) == (said, arrival)  # the driver has not arrived yet
+    assert (moment["say"], moment["next"]) == (comment, arrival)  # the driver has not arrived yet
 
 
 def test_a_step_that_is_pressed_by_many_at_once_books_once(presenter: Presenter) -> None:

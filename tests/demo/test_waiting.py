@@ -16,11 +16,11 @@ pytestmark = pytest.mark.database
 BOOKED = (OrderState.BOOKED, OrderState.MATCHING)
 
 
-def waiting(stage: Stage, order: int | None, **kept: Any) -> StoryRun:
+def waiting(stage: Stage, order: int | None, **values: Any) -> StoryRun:
     orders = {} if order is None else {"ride": order}
     home, now = stage.desk.ids["desk.property"], stage.desk.now
     return StoryRun(
-        "run", "receipt", 1, home, now, 0, RunPhase.WAITING, now, values={"orders": orders} | kept
+        "run", "receipt", 1, home, now, 0, RunPhase.WAITING, now, values={"orders": orders} | values
     )
 
 
@@ -29,9 +29,9 @@ def over(stage: Stage, order: int | None, wanted: Seen) -> str:
         return in_vain(waiting(stage, order), wanted)
 
 
-def words(stage: Stage, order: int | None, wanted: Seen, **kept: Any) -> str:
+def words(stage: Stage, order: int | None, wanted: Seen, **values: Any) -> str:
     with stage.desk.app.test_request_context():
-        return waits_for(waiting(stage, order, **kept), wanted)
+        return waits_for(waiting(stage, order, **values), wanted)
 
 
 def test_a_refused_booking_ends_the_wait_with_its_reason(stage: Stage) -> None:
@@ -62,8 +62,8 @@ def test_a_ride_that_has_ended_otherwise_is_waited_for_no_longer(stage: Stage) -
     ended = {"ride": {"ended_at": stage.desk.now}}
     order_id = stage.desk.order("BOOKED", "ALLOTMENT_FAILED", **ended)
     assert "No driver" in over(stage, order_id, Reached("CALL_DRIVER"))
-    under_way = stage.desk.order("BOOKED", "ALLOTMENT_PENDING")
-    assert over(stage, under_way, HasStatus(("ALLOTMENT_FAILED",))) == ""
+    searching = stage.desk.order("BOOKED", "ALLOTMENT_PENDING")
+    assert over(stage, searching, HasStatus(("ALLOTMENT_FAILED",))) == ""
 
 
 def test_the_next_step_of_a_ride_is_shown_with_the_services_time(stage: Stage) -> None:
@@ -75,13 +75,13 @@ def test_the_next_step_of_a_ride_is_shown_with_the_services_time(stage: Stage) -
         row.booking_id, row.mtx = booking, "RD-1"
 
     stage.desk.add(tie)
-    told = words(stage, order_id, Reached("COMPLETED"))
-    assert ", at 12:0" in told or ", at 12:1" in told
-    assert "Driver on the way" in told
+    sentence = words(stage, order_id, Reached("COMPLETED"))
+    assert ", at 12:0" in sentence or ", at 12:1" in sentence
+    assert "Driver on the way" in sentence
     many = words(stage, order_id, AllReached("CALL_DRIVER", ("ride",)))
     assert many.startswith("0 of 1 rides are there.")
-    asked = words(stage, stage.desk.order("SENDING"), Settled(BOOKED))
-    assert asked.startswith("The ride company is asked for a car for ")
+    sentence = words(stage, stage.desk.order("SENDING"), Settled(BOOKED))
+    assert sentence.startswith("The ride company is asked for a car for ")
 
 
 def test_an_outage_says_how_long_it_lasts_and_then_how_many_rides_are_fresh(stage: Stage) -> None:
@@ -92,8 +92,8 @@ def test_an_outage_says_how_long_it_lasts_and_then_how_many_rides_are_fresh(stag
     ends, back = (desk.now + timedelta(seconds=74)).timestamp(), Answering(True)
     line = ServiceTime((Turn(desk.now, desk.now, 1.0),))
     desk.services.time = lambda: line
-    told = words(stage, None, back, outage_ends=ends, calls_before=0)
-    assert told == "It is down for 74 s more, until 14:01:14. Calls so far: 0."
+    sentence = words(stage, None, back, outage_ends=ends, calls_before=0)
+    assert sentence == "It is down for 74 s more, until 14:01:14. Calls so far: 0."
     desk.services.time = lambda: ServiceTime((Turn(desk.now, desk.now, 0.0),))
     assert words(stage, None, back, outage_ends=ends).startswith("It is down for 74 s more. Calls")
     up = words(stage, None, back, outage_ends=desk.now.timestamp())

@@ -38,13 +38,13 @@ def test_a_stopped_run_keeps_its_finished_rows(tmp_path: Path) -> None:
     file = tmp_path / "faults.json"
     with pytest.raises(KeyboardInterrupt):
         told(stopped(), {"command": "python -m bench.faults", "asked": 2}, file)
-    kept = json.loads(file.read_text())
-    assert [(row["fault"], row["tried"], row["verdict"]) for row in kept["rows"]] == [
+    stored = json.loads(file.read_text())
+    assert [(row["fault"], row["tried"], row["verdict"]) for row in stored["rows"]] == [
         ("first", 3, "holds")
     ]
-    assert kept["at"]
-    assert kept["commit"]
-    assert (kept["command"], kept["asked"]) == ("python -m bench.faults", 2)
+    assert stored["at"]
+    assert stored["commit"]
+    assert (stored["command"], stored["asked"]) == ("python -m bench.faults", 2)
 
 
 def soak(mb: float, descriptors: float) -> dict[str, Any]:
@@ -70,9 +70,9 @@ def soak(mb: float, descriptors: float) -> dict[str, Any]:
 def test_a_soak_is_judged_strictly_after_an_hour_and_for_large_leaks_sooner(
     mb: float, descriptors: float, minutes: float, flat: bool
 ) -> None:
-    ok, said = judged(soak(mb, descriptors), minutes)
+    ok, summary = judged(soak(mb, descriptors), minutes)
     assert ok is flat
-    assert said.startswith(f"{minutes:g} minutes")
+    assert summary.startswith(f"{minutes:g} minutes")
 
 
 def test_a_soak_that_was_too_short_has_no_verdict() -> None:

@@ -34,15 +34,15 @@ def numbers(text: str) -> set[int]:
 
 def test_the_page_has_every_row() -> None:
     matrix = PAGE.partition("## 2. The fault matrix")[2].partition("\n## ")[0]
-    told = [int(number) for number in re.findall(r"^\| (\d+) \|", matrix, re.MULTILINE)]
-    assert told == sorted({row.number for row in scoreboard.rows()})
+    documented = [int(number) for number in re.findall(r"^\| (\d+) \|", matrix, re.MULTILINE)]
+    assert documented == sorted({row.number for row in scoreboard.rows()})
 
 
 def test_the_page_names_the_rows_that_have_no_short_form() -> None:
     short = {row.number for row in scoreboard.rows(only_short=True)}
     long = {row.number for row in scoreboard.rows() if not row.short}
-    said = r"every row but ([\d, and]+), and of a part of rows ([\d, and]+);"
-    found = re.search(said, " ".join(PAGE.split()))
+    pattern = r"every row but ([\d, and]+), and of a part of rows ([\d, and]+);"
+    found = re.search(pattern, " ".join(PAGE.split()))
     assert found
     assert numbers(found[1]) == long - short
     assert numbers(found[2]) == long & short

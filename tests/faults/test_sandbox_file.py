@@ -64,8 +64,8 @@ def test_a_valid_file_can_be_opened_repeatedly(tmp_path: Path) -> None:
 
 def test_up_prints_one_sentence_when_the_sandboxs_file_is_damaged(tmp_path: Path) -> None:
     no_database(tmp_path / "sandbox.db")
-    said = refusal(tmp_path, "up")
-    assert said.startswith(
+    message = refusal(tmp_path, "up")
+    assert message.startswith(
         f"ridedash: {tmp_path}/sandbox.db can't be used as the sandbox's database"
     )
 
@@ -75,8 +75,8 @@ def test_a_second_sandbox_in_one_folder_is_refused_in_one_sentence(
     tmp_path: Path, command: str
 ) -> None:
     with alone(tmp_path):
-        said = refusal(tmp_path, command)
-    assert said.startswith(f"ridedash: another ridedash runs a sandbox in {tmp_path}.")
+        message = refusal(tmp_path, command)
+    assert message.startswith(f"ridedash: another ridedash runs a sandbox in {tmp_path}.")
     with alone(tmp_path):  # possible again, since the first one has ended
         pass
 
@@ -86,8 +86,8 @@ def test_a_demo_that_is_started_twice_is_refused_without_the_advice_to_take_anot
 ) -> None:
     """The first demo holds the ports too, so the advice to take another port would not help."""
     with alone(tmp_path), socket.create_server(("127.0.0.1", 0)) as taken:
-        said = refusal(tmp_path, "up", port=taken.getsockname()[1])
-    assert said.startswith(f"ridedash: another ridedash runs a sandbox in {tmp_path}.")
+        message = refusal(tmp_path, "up", port=taken.getsockname()[1])
+    assert message.startswith(f"ridedash: another ridedash runs a sandbox in {tmp_path}.")
 
 
 def refusal(instance: Path, command: str, port: int = 0) -> str:

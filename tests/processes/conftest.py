@@ -36,7 +36,7 @@ def running(
 @pytest.fixture
 def person(running: Fleet) -> Iterator[Person]:
     """A member of staff who is signed in, at the first web process."""
-    somebody = Person(running)
-    somebody.sign_in(running.webs[0])
-    yield somebody
-    somebody.close()
+    signed_in = Person(running)
+    signed_in.sign_in(running.webs[0])
+    yield signed_in
+    signed_in.close()

@@ -78,10 +78,10 @@ def test_a_sign_out_in_one_web_process_holds_in_all(running: Fleet, person: Pers
     order = person.book(first, guest())
     # the second process has cached the sign-in by now
     wait_for(lambda: person.snapshot(second, order).status_code == 200)
-    kept = {"Cookie": f"ridedash_sid={person.http.cookies['ridedash_sid']}"}
+    cookies = {"Cookie": f"ridedash_sid={person.http.cookies['ridedash_sid']}"}
     assert person.post(first, "/", "/sign-out").status_code == 303
     person.http.cookies.clear()
-    person.http.headers.update(kept)  # a copy of the cookie
+    person.http.headers.update(cookies)  # a copy of the cookie
     wait_for(lambda: refused_everywhere(running, person, order))
 
 
@@ -89,18 +89,18 @@ def test_disabling_and_signing_out_everywhere_hold_in_all_processes(
     running: Fleet, person: Person
 ) -> None:
     order = person.book(running.webs[0], guest())
-    for way in ("closed", "disabled"):
+    for ending in ("closed", "disabled"):
         person.http.cookies.clear()
         person.sign_in(running.webs[1])
         for url in running.webs * 3:
             assert person.snapshot(url, order).status_code == 200
-        _end_sign_ins(running, way, person.id)
+        _end_sign_ins(running, ending, person.id)
         wait_for(lambda: refused_everywhere(running, person, order))
 
 
-def _end_sign_ins(running: Fleet, way: str, staff_id: int) -> None:
+def _end_sign_ins(running: Fleet, ending: str, staff_id: int) -> None:
     with running.services.db.write() as s:
-        if way == "closed":
+        if ending == "closed":
             close_all_sign_ins(s, staff_id)
         else:
             s.get_one(Staff, staff_id).disabled_at = running.services.clock()

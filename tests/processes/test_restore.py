@@ -131,9 +131,9 @@ def test_after_a_restore_nothing_is_booked_twice_and_everything_is_found(quiet: 
 
     restore(quiet.services.db, backup)
     assert desk.state(planned) == ("SCHEDULED", None)
-    said = desk.command("doctor")
-    assert "FAIL  restore" in said
-    assert "sent orders that it lacks: 2" in said
+    printed = desk.command("doctor")
+    assert "FAIL  restore" in printed
+    assert "sent orders that it lacks: 2" in printed
 
     desk.worker("after")
     wait_for(lambda: desk.lost() == [missing], lambda: quiet.output("after"))

@@ -104,8 +104,11 @@ def test_the_demo_map_is_shown_when_web_and_sandbox_are_separate_processes(
         )
         assert tile.text.startswith("<svg")
         assert tile.headers["Content-Encoding"] == "gzip"
-        plain = get(web + TILE, headers={"Accept-Encoding": ""})
-        assert (plain.text, plain.headers.get("Content-Encoding")) == (tile.text, None)
+        uncompressed = get(web + TILE, headers={"Accept-Encoding": ""})
+        assert (uncompressed.text, uncompressed.headers.get("Content-Encoding")) == (
+            tile.text,
+            None,
+        )
         assert (
             tile.headers["Content-Security-Policy"]
             == "default-src 'none'; style-src 'unsafe-inline'"
@@ -172,8 +175,8 @@ def test_pages_and_limits_work_in_each_process_while_redis_is_unreachable(
             s, prop.id, "Desk Otter", "hash", "concierge", services.clock()
         )
         sid = open_sign_in(s, staff.id, services.clock())
-    with client.session_transaction() as kept:
-        kept["sid"] = sid
+    with client.session_transaction() as session:
+        session["sid"] = sid
     answers = [
         client.post("/rides/1/code", data={"csrf_token": token}).status_code for _ in range(12)
     ]

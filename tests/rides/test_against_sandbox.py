@@ -156,7 +156,7 @@ def test_a_shared_ride_that_has_to_wait_is_handed_over_and_ends_with_its_invoice
     assert order.booking_id
     assert order.txn_id
     assert statuses(pages)[-4:] == ["CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED"]
-    names = [moment.name for moment in sandbox.page(order_id).events]
+    names = [event.name for event in sandbox.page(order_id).events]
     assert names.count("handover") == 1
     facts = Snapshot.model_validate(sandbox.ride(order_id).facts)
     assert facts.route, "sent while riding only, and kept"
@@ -195,10 +195,10 @@ def test_no_driver_at_all_ends_the_order(sandbox: SandboxWorld) -> None:
 
 
 @pytest.mark.parametrize(
-    ("until", "deed"), [("ALLOTMENT_PENDING", "abort"), ("CALL_DRIVER", "cancel")]
+    ("until", "action"), [("ALLOTMENT_PENDING", "abort"), ("CALL_DRIVER", "cancel")]
 )
 def test_a_ride_can_be_stopped_before_and_after_a_driver_came(
-    sandbox: SandboxWorld, until: str, deed: str
+    sandbox: SandboxWorld, until: str, action: str
 ) -> None:
     with sandbox.worker() as worker:
         order_id = sandbox.ordered(worker, "mini")
@@ -208,8 +208,8 @@ def test_a_ride_can_be_stopped_before_and_after_a_driver_came(
             order_id,
             sandbox.actor,
         )
-        more = ("guest left",) if deed == "cancel" else ()
-        assert getattr(request, deed)(*means, *more).outcome == "done"
+        more = ("guest left",) if action == "cancel" else ()
+        assert getattr(request, action)(*means, *more).outcome == "done"
         sandbox.follow(worker, order_id, {"BOOKING_CANCELLED"}, minutes=2)
     assert not sandbox.page(order_id).order.open
 

@@ -37,7 +37,7 @@ def test_a_machine_is_named_by_the_beginning_of_its_name(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("beat_at", "alive"),
+    ("last_seen", "alive"),
     [
         (NOW - ALIVE - SECOND, False),
         (NOW - ALIVE, True),
@@ -47,9 +47,9 @@ def test_a_machine_is_named_by_the_beginning_of_its_name(monkeypatch: pytest.Mon
     ],
 )
 def test_a_heartbeat_counts_for_all_or_for_none(
-    db: Database, beat_at: datetime, alive: bool
+    db: Database, last_seen: datetime, alive: bool
 ) -> None:
-    write_heartbeat(db, "desk:1:a", beat_at, Alarms(NOW - timedelta(minutes=2)))
+    write_heartbeat(db, "desk:1:a", last_seen, Alarms(NOW - timedelta(minutes=2)))
     with db.read() as s:
         found = counts(s, NOW)
         assert is_alive(heartbeat_age(s, NOW)) is alive
@@ -137,7 +137,7 @@ def test_what_is_written_beside_a_heartbeat_is_in_its_transaction(db: Database) 
 
 
 def test_machines_without_a_worker_that_is_alive_are_absent(db: Database) -> None:
-    beats = {
+    last_seen_of = {
         "away:1:a": NOW - 2 * ALIVE,
         "away:2:b": NOW - ALIVE - SECOND,
         "back:1:a": NOW - 2 * ALIVE,
@@ -145,7 +145,7 @@ def test_machines_without_a_worker_that_is_alive_are_absent(db: Database) -> Non
         f"{this_host()}:1:a": NOW - 2 * ALIVE,
         "gone:1:a": NOW - 2 * ALIVE,
     }
-    for worker, at in beats.items():
+    for worker, at in last_seen_of.items():
         write_heartbeat(db, worker, at)
     with db.read() as s:
         absent = {"away": NOW - ALIVE - SECOND, "gone": NOW - 2 * ALIVE}

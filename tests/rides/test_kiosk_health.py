@@ -27,7 +27,7 @@ def test_a_device_counts_as_seen_within_a_minute() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code", "known"),
+    ("reported", "code", "known"),
     [
         (["en-US", "HI "], "hi", True),
         (["en-US", "HI "], "en", True),
@@ -41,14 +41,14 @@ def test_a_device_counts_as_seen_within_a_minute() -> None:
     ],
 )
 def test_a_voice_speaks_all_variants_of_its_language(
-    said: Any, code: str, known: bool | None
+    reported: Any, code: str, known: bool | None
 ) -> None:
-    assert kiosk_health.can(device(voices=said), "voices", code) is known
-    assert kiosk_health.can(device(voices=said), "fonts", code) is None
+    assert kiosk_health.can(device(voices=reported), "voices", code) is known
+    assert kiosk_health.can(device(voices=reported), "fonts", code) is None
 
 
 @pytest.mark.parametrize(
-    ("said", "code", "known"),
+    ("reported", "code", "known"),
     [
         (["en", "zh-Hans"], "zh_Hans", True),
         (["en-US"], "en", True),
@@ -58,9 +58,9 @@ def test_a_voice_speaks_all_variants_of_its_language(
     ],
 )
 def test_fonts_are_known_by_the_tag_of_the_language(
-    said: list[str], code: str, known: bool
+    reported: list[str], code: str, known: bool
 ) -> None:
-    assert kiosk_health.can(device(fonts=said), "fonts", code) is known
+    assert kiosk_health.can(device(fonts=reported), "fonts", code) is known
 
 
 def test_a_clock_is_wrong_by_more_than_half_a_minute_ahead_or_behind() -> None:

@@ -44,16 +44,16 @@ def test_a_database_without_tables_is_not_queried_for_a_worker(
 ) -> None:
     bare = Database(empty_database(tmp_path_factory.mktemp("bare")))
     assert ready(bare) == {"database"}
-    said = Monitor(bare, lambda: NOW, Metrics()).metrics().decode()
-    assert "ridedash_database_up 0.0" in said
-    assert "ridedash_kiosks" not in said
+    metrics = Monitor(bare, lambda: NOW, Metrics()).metrics().decode()
+    assert "ridedash_database_up 0.0" in metrics
+    assert "ridedash_kiosks" not in metrics
     bare.close()
 
 
 def test_the_metrics_have_what_the_database_counts(db: Database) -> None:
-    said = Monitor(db, lambda: NOW, Metrics()).metrics().decode()
-    assert "ridedash_database_up 1.0" in said
-    assert 'ridedash_kiosks{state="alive"} 0.0' in said
+    metrics = Monitor(db, lambda: NOW, Metrics()).metrics().decode()
+    assert "ridedash_database_up 1.0" in metrics
+    assert 'ridedash_kiosks{state="alive"} 0.0' in metrics
 
 
 def test_each_count_is_a_gauge(monkeypatch: pytest.MonkeyPatch) -> None:

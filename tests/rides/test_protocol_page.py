@@ -49,11 +49,11 @@ def test_the_page_has_every_failpoint() -> None:
 
 
 def test_the_page_has_the_deadline_of_every_operation() -> None:
-    told = {}
+    documented = {}
     for names, total, *_more in rows("2"):
         seconds = re.match(r"(\d+) s\b", total)
         assert seconds, names
         for name in names.split(", "):
-            told[CONSTANTS.get(name, name.upper())] = int(seconds[1])
+            documented[CONSTANTS.get(name, name.upper())] = int(seconds[1])
     known = {name: each for name, each in vars(client).items() if isinstance(each, Operation)}
-    assert told == {name: each.total_s for name, each in known.items()}
+    assert documented == {name: each.total_s for name, each in known.items()}

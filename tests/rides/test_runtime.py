@@ -26,13 +26,13 @@ def runtime(ahead_s: float | None, **facts: Any) -> Runtime:
 
 
 @pytest.mark.parametrize(
-    ("ahead_s", "told"),
+    ("ahead_s", "expected"),
     [(None, None), (0.0, None), (60.0, None), (-60.0, None), (60.5, 60.5), (-60.5, -60.5)],
 )
 def test_clocks_are_apart_when_more_than_a_minute_lies_between_them(
-    ahead_s: float | None, told: float | None
+    ahead_s: float | None, expected: float | None
 ) -> None:
-    assert runtime(ahead_s, compares_clock=True).clock_ahead_s() == told
+    assert runtime(ahead_s, compares_clock=True).clock_ahead_s() == expected
 
 
 def test_without_a_witness_our_clock_is_not_judged() -> None:

@@ -70,7 +70,7 @@ def test_all_links_of_a_ride_end_together(world: World) -> None:
 
 
 RIDER, FOLLOWER = LinkKind.RIDER, LinkKind.FOLLOWER
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 
 
 def link(desk: Desk, order_id: int, kind: LinkKind = RIDER, at: datetime = NOON) -> str:
@@ -92,7 +92,7 @@ def stopped(desk: Desk, order_id: int, at: datetime, name: str = STOPPED) -> Non
 
 def ends(desk: Desk, token: str, at: datetime) -> bool:
     """Whether a link is valid until `at` and no longer."""
-    return valid(desk, token, at - MOMENT) and not valid(desk, token, at)
+    return valid(desk, token, at - MILLISECOND) and not valid(desk, token, at)
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ def test_links_are_ended_in_their_own_property(desk: Desk) -> None:
     assert end_links(desk.services.db, NOON, home, order_id, who) == 2
     assert not any(valid(desk, token, NOON) for token in (*tokens, later))
     with desk.services.db.read() as s:
-        said = [row.facts for row in s.query(AuditRow).filter_by(what="link.ended")]
-    assert said == [{"kind": "rider"}, {"kind": "follower"}]
+        facts = [row.facts for row in s.query(AuditRow).filter_by(what="link.ended")]
+    assert facts == [{"kind": "rider"}, {"kind": "follower"}]
 
 
 def test_a_kiosks_page_has_one_link_that_only_it_can_make(desk: Desk) -> None:

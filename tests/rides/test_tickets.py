@@ -246,14 +246,14 @@ def test_the_last_wrong_try_of_a_kiosk_says_that_it_was(world: World) -> None:
 @pytest.mark.database
 def test_each_property_counts_its_own_tickets_of_a_day(desk: Desk) -> None:
     days = ("2026-03-01", "2026-03-01", "2026-03-02")
-    orders = {house: [desk.order("READY", prop=house) for _ in days] for house in ("desk", "other")}
+    orders = {prop: [desk.order("READY", prop=prop) for _ in days] for prop in ("desk", "other")}
     with desk.services.db.write() as s:
-        for house in orders:
+        for prop in orders:
             rows = [
                 add_ticket(s, "key", s.get_one(Order, order_id), "1234", day)
-                for order_id, day in zip(orders[house], days, strict=True)
+                for order_id, day in zip(orders[prop], days, strict=True)
             ]
-            assert [row.number for row in rows] == [1, 2, 1], house
+            assert [row.number for row in rows] == [1, 2, 1], prop
             assert all(row.id for row in rows)
 
 

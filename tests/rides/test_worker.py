@@ -180,10 +180,10 @@ def test_one_slow_send_holds_up_no_other(real: World) -> None:
 
 
 def test_a_stop_waits_for_the_send_in_flight_and_begins_no_other(real: World) -> None:
-    asked, go_on = threading.Event(), threading.Event()
+    reached, go_on = threading.Event(), threading.Event()
 
     def slow(body: dict[str, object]) -> httpx.Response:
-        asked.set()
+        reached.set()
         go_on.wait(60)
         return real.service.booked(body)
 
@@ -192,7 +192,7 @@ def test_a_stop_waits_for_the_send_in_flight_and_begins_no_other(real: World) ->
         with running(worker) as stop:
             first = real.place()
             worker.wake()
-            assert asked.wait(60)
+            assert reached.wait(60)
             stop.set()
             worker.wake()
             until(
@@ -251,10 +251,10 @@ def test_an_answer_that_can_not_be_settled_blocks_no_other(world: World) -> None
         assert worker.sender._claim(first) == worker.sender._claim(second) == (1, 0)
         for order_id in (first, second):
             world.service.booked({"merchant_txn_id": world.page(order_id).order.mtx})
-        told = {"state": "BOOKED", "attempt": 1}
-        odd = told | {"state": "BOOKED, PERHAPS", "booking_id": "C1"}
+        stored = {"state": "BOOKED", "attempt": 1}
+        odd = stored | {"state": "BOOKED, PERHAPS", "booking_id": "C1"}
         worker.journal.file.append(odd | {"mtx": world.page(first).order.mtx})
-        honest = told | {"mtx": world.page(second).order.mtx, "booking_id": "C2"}
+        honest = stored | {"mtx": world.page(second).order.mtx, "booking_id": "C2"}
         worker.journal.file.append(honest)
         worker.step()
         assert (world.state(first), world.state(second)) == ("SENDING", "BOOKED")
@@ -298,10 +298,10 @@ def test_a_worker_says_that_it_starts_and_stops_and_how_orders_end_and_no_more(
             until(lambda order_id=order_id, state=state: real.state(order_id) == state)  # type: ignore[misc]
         polls = real.service.count("track_ride")
         until(lambda: real.service.count("track_ride") > polls)
-    said = [
+    messages = [
         (each.levelname, each.getMessage().replace(worker.name, "w")) for each in caplog.records
     ]
-    assert said == [
+    assert messages == [
         ("INFO", f"worker w started: 8 threads, on {real.db.dialect}"),
         ("WARNING", f"order {order_id - 2} is NOT_SENT: NO_CONNECTION"),
         ("WARNING", f"order {order_id - 1} is UNKNOWN: NO_ANSWER"),
@@ -349,10 +349,10 @@ def test_a_move_that_was_not_committed_is_not_in_the_log(
 def test_a_round_that_fails_for_the_database_says_what_the_driver_says(
     real: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    said = threading.Event()
+    failed = threading.Event()
 
     def away(_limit: int) -> list[int]:
-        said.set()
+        failed.set()
         raise OperationalError(
             "SELECT 1", {}, sqlite3.OperationalError("unable to open database file")
         )
@@ -360,7 +360,7 @@ def test_a_round_that_fails_for_the_database_says_what_the_driver_says(
     with real.worker() as worker:
         worker.promoter.due = away  # type: ignore[method-assign]
         with running(worker):
-            assert said.wait(30)
+            assert failed.wait(30)
             until(lambda: "round failed" in caplog.text)
     assert (
         "the worker's round failed: OperationalError (unable to open database file)" in caplog.text
@@ -371,18 +371,18 @@ def test_a_round_that_fails_for_the_database_says_what_the_driver_says(
 def test_a_worker_that_ends_by_itself_no_longer_counts_and_a_restart_changes_nothing(
     real: World,
 ) -> None:
-    def told() -> tuple[int, bool, bool]:
+    def health() -> tuple[int, bool, bool]:
         with real.db.read() as s:
             now = real.clock()
             return counts(s, now).workers, heartbeat_age(s, now) is not None, can_send(s, now)
 
     for _ in range(2):  # two workers, one after the other
         with real.worker() as worker, running(worker):
-            until(lambda: told() == (1, True, True))
-        assert told() == (0, True, True)
+            until(lambda: health() == (1, True, True))
+        assert health() == (0, True, True)
     with real.worker() as worker:
         worker.step()
-        assert told() == (1, True, True)
+        assert health() == (1, True, True)
 
 
 class Awake:
@@ -452,8 +452,8 @@ def test_a_job_that_fails_is_logged_by_its_name_and_can_be_begun_again(
             assert worker._do(Job("send 7", fails)) is False
             assert worker._woken, "another one may wait for its thread"
     assert (seen, step.get()) == ([("send", 7)], before)
-    said = [record.getMessage() for record in caplog.records]
-    assert [each.split("(")[0].strip() for each in said] == [
+    messages = [record.getMessage() for record in caplog.records]
+    assert [each.split("(")[0].strip() for each in messages] == [
         "send 7 failed: OSError",
         "send 7 failed: ValueError",
     ]
@@ -466,7 +466,7 @@ def test_a_service_that_falls_silent_is_in_a_heartbeat_at_once_and_since_when(
     flushed: list[bool] = []
     with world.worker() as worker:
 
-        def beats(after: float | None, *, always: bool = False) -> datetime | None:
+        def heartbeat_after(after: float | None, *, always: bool = False) -> datetime | None:
             silent[0] = after
             world.clock.go(1)
             worker._heartbeat(always)
@@ -475,13 +475,13 @@ def test_a_service_that_falls_silent_is_in_a_heartbeat_at_once_and_since_when(
 
         monkeypatch.setattr(world.client.traffic, "silent_s", lambda: silent[0])
         monkeypatch.setattr(worker.journal.sent, "flush", lambda: flushed.append(True))
-        assert beats(None, always=True) is None
-        since = beats(12.0)
+        assert heartbeat_after(None, always=True) is None
+        since = heartbeat_after(12.0)
         assert since == world.clock() - timedelta(seconds=12)
-        assert beats(13.5) == since, "it is not time for another"
-        assert beats(14.5, always=True) == since
+        assert heartbeat_after(13.5) == since, "it is not time for another"
+        assert heartbeat_after(14.5, always=True) == since
         assert worker._heartbeat(False) == 0
-        assert beats(None) is None
+        assert heartbeat_after(None) is None
     assert flushed == [True] * 4, "what was journalled is on disk with each heartbeat"
 
 

@@ -76,8 +76,8 @@ def trip(city=PORT):
     places = [place.position for place in city.places]
     pickup = next(place.position for place in city.places if place.kind == "hotel")
     drop = max(
-        (spot for spot in places if distance_m(pickup, spot) < 6000),
-        key=lambda spot: distance_m(pickup, spot),
+        (each for each in places if distance_m(pickup, each) < 6000),
+        key=lambda each: distance_m(pickup, each),
     )
     return pickup, drop
 

@@ -618,7 +618,7 @@ def test_no_token_is_in_any_log_error_repr_or_result(caplog):
         "text": TOKEN,
     }
     seen = []
-    for said in (
+    for body in (
         echo,
         httpx.Response(500, json=echo),
         httpx.Response(401, json=echo),
@@ -628,7 +628,7 @@ def test_no_token_is_in_any_log_error_repr_or_result(caplog):
             *(call for call, *_ in OPERATIONS[1:]),
             lambda c: c.products(PICKUP, token=TOKEN),
         ]:
-            client = Service(said).client()
+            client = Service(body).client()
             try:
                 seen.append(repr(call(client)))
             except Exception as error:

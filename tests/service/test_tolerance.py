@@ -319,10 +319,10 @@ anything = st.recursive(
 def spoilt(body):
     """A recorded body with arbitrary JSON in some of its fields, at any level."""
     if isinstance(body, dict):
-        kept = st.fixed_dictionaries(
+        same_keys = st.fixed_dictionaries(
             {}, optional={key: spoilt(value) for key, value in body.items()}
         )
-        return st.one_of(kept, kept, kept, anything)
+        return st.one_of(same_keys, same_keys, same_keys, anything)
     if isinstance(body, list) and body:
         return st.one_of(st.lists(spoilt(body[0]), max_size=3), anything)
     return st.one_of(st.just(body), anything)

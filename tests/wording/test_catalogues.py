@@ -23,14 +23,14 @@ def text_of(folder: Path, words: str, language: str = "de") -> Path:
     return path
 
 
-def said(folder: Path, text: str, language: str = "de") -> str:
+def translated(folder: Path, text: str, language: str = "de") -> str:
     return Translations.load(str(folder), [language]).gettext(text)
 
 
 def test_a_text_is_compiled_beside_it_without_what_is_fuzzy(tmp_path: Path) -> None:
     text_of(tmp_path, HERE + "\n" + FUZZY)
     assert catalogues.prepare(tmp_path, tmp_path / "spare") == [tmp_path]
-    assert (said(tmp_path, "Here"), said(tmp_path, "Done")) == ("Da", "Done")
+    assert (translated(tmp_path, "Here"), translated(tmp_path, "Done")) == ("Da", "Done")
 
 
 def test_a_text_is_compiled_again_only_when_it_has_another_time(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_text_is_compiled_again_only_when_it_has_another_time(tmp_path: Path) 
     text_of(tmp_path, HERE.replace("Da", "Hier"))
     os.utime(text, ns=(1, 1))  # an older version was checked out
     catalogues.prepare(tmp_path, tmp_path)
-    assert said(tmp_path, "Here") == "Hier"
+    assert translated(tmp_path, "Here") == "Hier"
 
 
 def test_a_broken_text_is_logged_and_the_last_words_stay(
@@ -56,7 +56,7 @@ def test_a_broken_text_is_logged_and_the_last_words_stay(
     os.utime(tmp_path / "de" / catalogues.TEXT, ns=(1, 1))
     with caplog.at_level(logging.ERROR):
         catalogues.prepare(tmp_path, tmp_path)
-    assert (said(tmp_path, "Here"), said(tmp_path, "Here", "fr")) == ("Da", "Da")
+    assert (translated(tmp_path, "Here"), translated(tmp_path, "Here", "fr")) == ("Da", "Da")
     (line,) = caplog.messages
     assert line.startswith("the words of de can't be read")
 
@@ -66,7 +66,7 @@ def test_where_nothing_can_be_written_the_spare_folder_is_used(tmp_path: Path) -
     text_of(folder, HERE)
     (folder / "de" / "LC_MESSAGES" / "messages.mo").mkdir()  # no file can replace a folder
     assert catalogues.prepare(folder, spare) == [folder, spare]
-    assert said(spare, "Here") == "Da"
+    assert translated(spare, "Here") == "Da"
     assert not list((folder / "de" / "LC_MESSAGES").glob(".messages*"))
 
 

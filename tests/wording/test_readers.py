@@ -124,6 +124,6 @@ def test_a_broken_catalogue_is_not_offered_and_is_logged(
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
-@pytest.mark.parametrize("said", ["", "guests", "guests=1", "nonsense=1/1", "guests=-1/1"])
-def test_figures_that_make_no_sense_offer_nothing(said: str) -> None:
-    assert figures_of(said) == CatalogueShares()
+@pytest.mark.parametrize("written", ["", "guests", "guests=1", "nonsense=1/1", "guests=-1/1"])
+def test_figures_that_make_no_sense_offer_nothing(written: str) -> None:
+    assert figures_of(written) == CatalogueShares()

@@ -76,16 +76,16 @@ class Recorder(NullTranslations):
         return message
 
 
-def recording(app: Flask, asked: Recorder) -> set[words.Key]:
+def recording(app: Flask, recorder: Recorder) -> set[words.Key]:
     """A set of the texts that guests see on the pages that are served from now on.
 
-    A text of `asked` counts if it is on the page: a page also asks for labels of staff's buttons.
+    A text of `recorder` counts if it is on the page, which also asks for labels of staff's buttons.
     """
     seen: set[words.Key] = set()
 
     @app.after_request
     def keep(answer: Response) -> Response:
-        found, asked.found = asked.found, set()
+        found, recorder.found = recorder.found, set()
         shown = answer.get_data(as_text=True)
         if request.path.endswith(SHEETS):
             shown = shown.partition("<article")[2].partition("</article>")[0]
@@ -99,13 +99,13 @@ def recording(app: Flask, asked: Recorder) -> set[words.Key]:
 
 
 @pytest.fixture
-def asked(desk: Desk) -> Iterator[Recorder]:
+def recorder(desk: Desk) -> Iterator[Recorder]:
     """Records the texts for which this process asks Flask-Babel in English."""
     with desk.app.app_context():
         domain, found = babel.domain_instance, Recorder()
-    kept, domain.cache = domain.cache, {("en", "messages"): found}
+    cache, domain.cache = domain.cache, {("en", "messages"): found}
     yield found
-    domain.cache = kept
+    domain.cache = cache
 
 
 def longest_part(text: str) -> str:
@@ -182,7 +182,7 @@ def texts_of(entry: Any, names: Iterable[str]) -> Iterator[Any]:
         yield from given if isinstance(given, tuple) else (given,)
 
 
-def say_all() -> None:
+def format_all() -> None:
     """Use each sentence for guests in the tables of words, and formats of short and long times."""
     guests = ("guest", "guest_detail")
     entries = [
@@ -192,14 +192,14 @@ def say_all() -> None:
         states._NO_STATUS_YET,
         states._BILL,
     ]
-    said = [text for entry in entries for text in texts_of(entry, guests)]
+    texts = [text for entry in entries for text in texts_of(entry, guests)]
     refusals = [*codes._CREATE.values(), *codes._RIDE.values(), codes._OTHER, codes._OTHER_RIDE]
-    said += [entry.guest for entry in refusals]
-    said += [text for _staff, for_guests in payment._PAYS.values() for text in for_guests]
+    texts += [entry.guest for entry in refusals]
+    texts += [text for _staff, for_guests in payment._PAYS.values() for text in for_guests]
     sentences = [*followers._STATUSES.values(), *followers._ORDERS.values()]
-    said += list(itertools.chain.from_iterable(sentences))
-    said += list(states._STEPS.values())
-    for text in said:
+    texts += list(itertools.chain.from_iterable(sentences))
+    texts += list(states._STEPS.values())
+    for text in texts:
         assert str(text)
     states.status_step("INVOICE", Kind.AUTO)
     not_started_words("PRICE", "₹300", "₹250")
@@ -212,18 +212,18 @@ def say_all() -> None:
         formatting.time_in_full(at, NOON, tz)
 
 
-def found_by_running(desk: Desk, asked: Recorder) -> set[words.Key]:
-    seen = recording(desk.app, asked)
+def found_by_running(desk: Desk, recorder: Recorder) -> set[words.Key]:
+    seen = recording(desk.app, recorder)
     show_all(desk)
     with desk.app.test_request_context("/"):
-        asked.found = set()
-        say_all()
-    return seen | asked.found
+        recorder.found = set()
+        format_all()
+    return seen | recorder.found
 
 
-def test_the_list_of_what_guests_meet_is_what_they_meet(desk: Desk, asked: Recorder) -> None:
+def test_the_list_of_what_guests_meet_is_what_they_meet(desk: Desk, recorder: Recorder) -> None:
     template = {words.key_of(each): each for each in words.messages(words.extract())}
-    shown = found_by_running(desk, asked)
+    shown = found_by_running(desk, recorder)
     own_names = {("", name) for _code, name in LANGUAGES}
     unknown = sorted(shown - set(template) - own_names)
     assert unknown == [], "texts that no translator ever sees"

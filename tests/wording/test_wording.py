@@ -133,7 +133,7 @@ def test_every_order_state_has_words_for_both_audiences(
 )
 def test_every_code_has_what_why_and_what_next(codes: list[str | None], ordering: bool) -> None:
     for code in codes:
-        said = wording.refusal(
+        words = wording.refusal(
             code,
             Audience.STAFF,
             message="text of the service",
@@ -141,20 +141,20 @@ def test_every_code_has_what_why_and_what_next(codes: list[str | None], ordering
             fee="₹30",
             drop="Airport",
         )
-        assert said.headline, code
-        assert said.why, code
-        assert said.next_step, code
-        assert not NEVER.search(said.headline + said.why + said.next_step), code
+        assert words.headline, code
+        assert words.why, code
+        assert words.next_step, code
+        assert not NEVER.search(words.headline + words.why + words.next_step), code
 
 
 @pytest.mark.parametrize("code", [*CREATE_CODES, *RIDE_CODES])
 def test_guests_get_one_sentence_and_nothing_of_accounts(code: str | None) -> None:
-    said = wording.refusal(
+    words = wording.refusal(
         code, Audience.GUEST, message="You are BANNED", ordering=code not in RIDE_CODES
     )
-    assert said.headline
-    assert said.quote == said.why == said.next_step == ""
-    assert not ACCOUNT_WORDS.search(said.headline)
+    assert words.headline
+    assert words.quote == words.why == words.next_step == ""
+    assert not ACCOUNT_WORDS.search(words.headline)
 
 
 def test_codes_are_compared_however_they_are_spelled() -> None:
@@ -173,8 +173,8 @@ def test_words_differ_between_codes_that_ask_for_different_steps() -> None:
 
 
 def test_an_unlisted_code_is_quoted_with_the_services_own_message() -> None:
-    said = wording.refusal("NEVER_SEEN", Audience.STAFF, message="Try on Tuesday")
-    assert (said.headline, said.quote) == ("Not booked", "Try on Tuesday")
+    words = wording.refusal("NEVER_SEEN", Audience.STAFF, message="Try on Tuesday")
+    assert (words.headline, words.quote) == ("Not booked", "Try on Tuesday")
 
 
 @pytest.mark.parametrize("message", [None, "", "BOOKING_FAILED"])
@@ -199,9 +199,9 @@ def test_the_invoice_status_has_other_words_for_an_auto() -> None:
 def test_no_words_about_the_wallet_ask_to_pay_the_driver(
     payment: str | None, amount: str, audience: Audience
 ) -> None:
-    said = wording.payment_words(audience, payment, amount)
-    assert "wallet, not to the driver" in said
-    assert not NEVER.search(said)
+    words = wording.payment_words(audience, payment, amount)
+    assert "wallet, not to the driver" in words
+    assert not NEVER.search(words)
     assert "Cash" not in wording.payment_name(payment)
 
 
@@ -216,10 +216,10 @@ def test_cash_goes_to_the_driver(audience: Audience, amount: str, words: str) ->
 def test_a_payment_that_is_not_known_is_neither_cash_nor_wallet(
     audience: Audience, amount: str
 ) -> None:
-    said = wording.payment_words(audience, wording.PAYMENT_NOT_KNOWN, amount)
-    assert "how this ride is paid" in said or "We don't know if ₹186" in said
-    assert not NEVER.search(said)
-    assert "Paid from" not in said
+    words = wording.payment_words(audience, wording.PAYMENT_NOT_KNOWN, amount)
+    assert "how this ride is paid" in words or "We don't know if ₹186" in words
+    assert not NEVER.search(words)
+    assert "Paid from" not in words
     assert "wallet" not in wording.payment_name(wording.PAYMENT_NOT_KNOWN)
 
 
@@ -251,11 +251,11 @@ def test_every_action_has_a_button_and_every_outcome_a_sentence(name: str) -> No
     assert words.label
     assert words.about
     for outcome in ("done", "armed", "refused", "unconfirmed", "unanswered", "not_now", "not_sent"):
-        said = wording.outcome_words(
+        outcome_words = wording.outcome_words(
             name, outcome, code="BOOKING_ALLOTED", text="no", fee="₹30", drop="Airport"
         )
-        assert said.headline
-        assert not NEVER.search(said.headline + said.detail)
+        assert outcome_words.headline
+        assert not NEVER.search(outcome_words.headline + outcome_words.detail)
 
 
 @pytest.mark.parametrize("name", ["abort", "cancel", "drop", "feedback"])
@@ -263,8 +263,8 @@ def test_every_action_has_a_button_and_every_outcome_a_sentence(name: str) -> No
 def test_an_action_that_is_refused_for_our_key_or_pace_says_nothing_of_booking(
     name: str, code: str
 ) -> None:
-    said = wording.outcome_words(name, "refused", code=code, text="Refused")
-    assert not re.search(r"book|order", f"{said.headline} {said.detail}", re.IGNORECASE)
+    words = wording.outcome_words(name, "refused", code=code, text="Refused")
+    assert not re.search(r"book|order", f"{words.headline} {words.detail}", re.IGNORECASE)
 
 
 @pytest.mark.parametrize(
@@ -275,9 +275,9 @@ def test_every_reason_for_a_button_that_is_off_has_words(note: str) -> None:
 
 
 def test_too_late_to_stop_offers_the_cancel_with_its_fee() -> None:
-    said = wording.refusal("BOOKING_ALLOTED", Audience.STAFF, ordering=False, fee="₹30")
-    assert said.headline == "Too late to stop: a driver accepted"
-    assert said.next_step == "Cancel the ride instead (₹30 may apply)."
+    words = wording.refusal("BOOKING_ALLOTED", Audience.STAFF, ordering=False, fee="₹30")
+    assert words.headline == "Too late to stop: a driver accepted"
+    assert words.next_step == "Cancel the ride instead (₹30 may apply)."
 
 
 @pytest.mark.parametrize("odd", ["{fee}", "[x]", "${7*191}", "{{7*191}}", "%s %(n)d", "<b>"])

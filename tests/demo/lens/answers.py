@@ -203,7 +203,7 @@ class Elements(HTMLParser):
         self.found.setdefault(self.open[-1][1] if self.open else "", []).append(data.strip())
 
     def shown(self) -> Shown:
-        return {f"{self.surface}:{name}": tuple(said) for name, said in self.found.items()}
+        return {f"{self.surface}:{name}": tuple(values) for name, values in self.found.items()}
 
 
 def elements_of(surface: str, html: str) -> Shown:
@@ -231,7 +231,7 @@ class Play:
         answer = CreateAnswer(http_status=200, body=created, readable=True)
         outcome = classify(answer, "")
         ride = RideState(kind, booking_id=outcome.booking_id, txn_id=outcome.txn_id)
-        said = {
+        done = {
             name: Done.from_wire(bodies[name])
             for name in ("drop_location", "cancel", "abort")
             if name in bodies
@@ -249,7 +249,7 @@ class Play:
             "otp": ride.otp,
             "said": {
                 name: (d.code or bodies[name].get("reason"), d.header, d.text or d.message)
-                for name, d in said.items()
+                for name, d in done.items()
             },
             "options": FeedbackOptions.from_wire(bodies["options"]).options,
         }
@@ -285,10 +285,10 @@ class Play:
             html = render_template_string(BOARD_ROW, row=row)
             kiosk = view_json(page, self.desk.now, REAL, "en")
         timer = ("",) if row.timer is None else tuple(map(str, row.timer.values()))
-        told = {f"ticket:{name}": (str(kiosk[name]),) for name in OF_KIOSK}
+        ticket = {f"ticket:{name}": (str(kiosk[name]),) for name in OF_KIOSK}
         if kiosk["code_due"]:
-            told["ticket:code"] = (str(otp_of(page.ride, self.desk.services.vault)),)
-        return elements_of("board", html) | {"board:timer": timer} | told
+            ticket["ticket:code"] = (str(otp_of(page.ride, self.desk.services.vault)),)
+        return elements_of("board", html) | {"board:timer": timer} | ticket
 
     def _store(self, rows: dict[str, Any]) -> None:
         with self.desk.services.db.write() as s:
@@ -371,9 +371,9 @@ def changed(bodies: Bodies, operation: str, pointer: str) -> Bodies:
 
 
 def _change(body: Any, pointer: str) -> None:
-    *way, last = pointer.split("/")[1:]
+    *path, last = pointer.split("/")[1:]
     try:
-        for step in way:
+        for step in path:
             body = body[int(step) if isinstance(body, list) else step]
         key: Any = int(last) if isinstance(body, list) else last
         body[key] = other(last, body[key])

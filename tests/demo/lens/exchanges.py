@@ -49,7 +49,7 @@ def poll(booking_id: str = "CRN1", status: str = "CALL_DRIVER", **more: Any) -> 
     return exchange(TRACK, body, params={"booking_id": booking_id})
 
 
-class Moments:
+class SteppingClock:
     """A clock that advances by a second each time it is read."""
 
     def __init__(self) -> None:
@@ -62,4 +62,4 @@ class Moments:
 
 def recorder(folder: Any) -> LensRecorder:
     """A recorder with a file in a folder."""
-    return LensRecorder(NoHooks(), LensFile(folder), Moments())
+    return LensRecorder(NoHooks(), LensFile(folder), SteppingClock())

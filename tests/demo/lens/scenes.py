@@ -59,14 +59,14 @@ CANCELLED: Final = {
 ABORTED: Final = {"status": "SUCCESS", "message": "The search is stopped.", "code": "SUCCESS"}
 
 
-def asked(name: str, state: str = "done", **extra: Any) -> dict[str, Any]:
+def action_facts(name: str, state: str = "done", **extra: Any) -> dict[str, Any]:
     """An action of staff, as facts of an order."""
     return {"actions": [(name, state, {"settled_at": NOON - timedelta(seconds=30)} | extra)]}
 
 
 def bodies(products: Any, create: Any, *tracks: Any, **others: Any) -> Bodies:
-    told = {"products": products, "create": create, "track_ride": list(tracks)}
-    return told | {"options": OPTIONS} | others
+    common = {"products": products, "create": create, "track_ride": list(tracks)}
+    return common | {"options": OPTIONS} | others
 
 
 UNPRICED: Final = METERED | {"ride_estimate": []}
@@ -84,7 +84,7 @@ SCENES: Final[dict[str, Scene]] = {
         "point_to_point",
         "CALL_DRIVER",
         bodies(METERED, BOOKED, driven("CALL_DRIVER"), drop_location=DROP_TAKEN),
-        asked("drop", **NEW_DROP),
+        action_facts("drop", **NEW_DROP),
     ),
     "upfront": Scene(
         "point_to_point", "CALL_DRIVER", bodies(UPFRONT, BOOKED, driven("CALL_DRIVER"))
@@ -155,19 +155,19 @@ SCENES: Final[dict[str, Scene]] = {
         "point_to_point",
         "BOOKING_CANCELLED",
         bodies(METERED, BOOKED, driven("CALL_DRIVER"), STOPPED, cancel=CANCELLED),
-        asked("cancel"),
+        action_facts("cancel"),
     ),
     "charged": Scene(
         "point_to_point",
         "BOOKING_CANCELLED",
         bodies(METERED, BOOKED, driven("CALL_DRIVER"), STOPPED, cancel=CANCELLED),
-        asked("cancel") | {"ride": {"allotted_at": NOON - timedelta(minutes=6)}},
+        action_facts("cancel") | {"ride": {"allotted_at": NOON - timedelta(minutes=6)}},
     ),
     "aborted": Scene(
         "point_to_point",
         "BOOKING_CANCELLED",
         bodies(METERED, BOOKED, STOPPED, abort=ABORTED),
-        asked("abort"),
+        action_facts("abort"),
     ),
     "unpriced": Scene("point_to_point", ASK, bodies(UNPRICED, BOOKED, SEARCHING)),
     "waiting": Scene("point_to_point", None, bodies(METERED, {}), state="WAITING"),
@@ -195,7 +195,7 @@ SCENES: Final[dict[str, Scene]] = {
                 "text": "Your driver is almost there.",
             },
         ),
-        asked("cancel", "refused"),
+        action_facts("cancel", "refused"),
     ),
 }
 

@@ -85,8 +85,8 @@ def differing(before: Shown, after: Shown) -> set[str]:
 def fields_of(name: str) -> Iterator[tuple[str, str, str]]:
     """Each field that is changed in a scene: its name in the table, its operation, its pointer."""
     tried = set()
-    for operation, told in SCENES[name].bodies.items():
-        for body in told if operation == "track_ride" else [told]:
+    for operation, answers in SCENES[name].bodies.items():
+        for body in answers if operation == "track_ride" else [answers]:
             for pointer, value in leaves(body):
                 field = f"{operation} {re.sub(r'/[0-9]+', '/*', pointer)}"
                 known = value is None or pointer.endswith(NOT_CHANGED) or field in tried
@@ -124,6 +124,6 @@ def moved_on(played: Play, before: Shown) -> set[str]:
     known = ("CLIENT_LOCATED", "INVOICE", "IN_PROGRESS")
     for status in (*known, "HAILED") if bodies.get("track_ride") else ():
         *earlier, last = bodies["track_ride"]
-        told = bodies | {"track_ride": [*earlier, last | {"booking_status": status}]}
-        found |= differing(before, played.show(played.rows(told)))
+        answers = bodies | {"track_ride": [*earlier, last | {"booking_status": status}]}
+        found |= differing(before, played.show(played.rows(answers)))
     return found

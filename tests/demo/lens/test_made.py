@@ -31,7 +31,7 @@ def made(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("answer", "more", "said"),
+    ("answer", "more", "beginning"),
     [
         (BOOKED, {}, "Accepted, because it names a booking id. The order is now BOOKED."),
         (MATCHING, {}, "Accepted, and still searching: it names a txn_id alone. "),
@@ -57,9 +57,9 @@ def made(tmp_path):
         ({}, {"failure": "unreadable answer", "outcome": "unreadable"}, "Unknown, because the an"),
     ],
 )
-def test_a_create_is_accepted_refused_or_unknown_and_says_why(made, answer, more, said):
+def test_a_create_is_accepted_refused_or_unknown_and_says_why(made, answer, more, beginning):
     (found,) = made(exchange(CREATE, answer, json=SENT, **more))
-    assert found.startswith(said)
+    assert found.startswith(beginning)
 
 
 def test_polls_say_what_is_new_as_the_merge_decides(made):
@@ -68,14 +68,14 @@ def test_polls_say_what_is_new_as_the_merge_decides(made):
     track = exchange(TRACK, **silent, params={"booking_id": "CRN000001"})
     found = made(
         exchange(CREATE, BOOKED, json=SENT),
-        told(SEARCHING),
-        told(driven("CALL_DRIVER")),
-        told(swapped),
+        poll_with(SEARCHING),
+        poll_with(driven("CALL_DRIVER")),
+        poll_with(swapped),
         track,
         poll("CRN000001", "ALLOTMENT_PENDING"),
         poll("CRN000001", "HAILED"),
-        told(driven("CALL_DRIVER") | {"booking_id": "CRN2"}),
-        told(over() | {"vehicle_number": "KA05CD5671"}),
+        poll_with(driven("CALL_DRIVER") | {"booking_id": "CRN2"}),
+        poll_with(over() | {"vehicle_number": "KA05CD5671"}),
         poll("CRN000001", "CALL_DRIVER"),
     )
     assert found[1] == "The ride is now ALLOTMENT_PENDING. Nothing else is new."
@@ -90,7 +90,7 @@ def test_polls_say_what_is_new_as_the_merge_decides(made):
     assert found[9] == "Not shown: the ride is over."
 
 
-def told(body):
+def poll_with(body):
     """A poll that is answered with this body."""
     return exchange(TRACK, body, params={"booking_id": "CRN000001"})
 

@@ -147,7 +147,7 @@ def test_what_a_service_answers_is_text_and_never_markup(lens):
 def served(tmp_path):
     """The lens of a stage whose sandbox listens on a port, for programs such as curl."""
     held = []
-    server = make_server("127.0.0.1", 0, lambda *asked: whole(held[0].sandbox.app)(*asked))
+    server = make_server("127.0.0.1", 0, lambda *lines: whole(held[0].sandbox.app)(*lines))
     here = {"SERVICE_URL": f"http://127.0.0.1:{server.port}", "SANDBOX_PORT": str(server.port)}
     held.append(Stage(tmp_path, **here))
     thread = threading.Thread(target=server.serve_forever)
@@ -171,8 +171,8 @@ def test_lines_of_curl_in_a_shell_bring_the_answers_that_the_lens_shows(served):
     order = served.book()
     script = served.stage.web.get(f"/demo/lens/rides/{order}/curl").text
     assert script.splitlines()[1].startswith("# Demo: no real rides · ridedash · ride")
-    asked = [line for line in script.splitlines() if line.startswith("curl ")]
-    assert len(asked) == 3  # the line of create is a comment, because create changes something
+    lines = [line for line in script.splitlines() if line.startswith("curl ")]
+    assert len(lines) == 3  # the line of create is a comment, because create changes something
     pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
     served.client.products(pickup, drop, "mini")
     served.client.feedback_options("mini", served.token)
@@ -183,7 +183,7 @@ def test_lines_of_curl_in_a_shell_bring_the_answers_that_the_lens_shows(served):
         line = curl(call, served.base)
         assert line in html.unescape(served.page(number))
         assert scrubbing.body(in_a_shell(line, served)) == call.answer.body
-    assert scrubbing.body(in_a_shell(asked[-1], served)) == call_of(served, "track_ride")
+    assert scrubbing.body(in_a_shell(lines[-1], served)) == call_of(served, "track_ride")
 
 
 @with_curl
@@ -231,13 +231,13 @@ def test_what_changes_something_is_answered_in_a_shell_as_the_lens_shows(served)
 
 def put_back(lens):
     """A function that sets the sandbox's file back to what it is now."""
-    kept, file = sqlite3.connect(":memory:"), lens.stage.sandbox.database
+    backup, file = sqlite3.connect(":memory:"), lens.stage.sandbox.database
     with contextlib.closing(sqlite3.connect(file)) as now:
-        now.backup(kept)
+        now.backup(backup)
 
     def back():
-        with contextlib.closing(sqlite3.connect(file)) as now, contextlib.closing(kept):
-            kept.backup(now)
+        with contextlib.closing(sqlite3.connect(file)) as now, contextlib.closing(backup):
+            backup.backup(now)
 
     return back
 

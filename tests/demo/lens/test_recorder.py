@@ -132,8 +132,8 @@ def test_what_another_process_writes_is_learnt_and_costs_no_last_answer(tmp_path
         write(mine)  # nothing to record for a while
         write(mine, poll(rides[0]), poll("CRN99"))
     calls = file.calls(None, False, 0, 100)
-    told = [(each.operation, each.ids.booking_id, each.same) for each in calls]
-    assert told == [
+    listed_calls = [(each.operation, each.ids.booking_id, each.same) for each in calls]
+    assert listed_calls == [
         *(("track_ride", ride, 2) for ride in rides),
         ("cancel", rides[0], 1),
         ("track_ride", "CRN99", 2),

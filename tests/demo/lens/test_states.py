@@ -40,9 +40,9 @@ def by_the_table() -> dict[Kind, set[tuple[str, str]]]:
     """The steps from each status to the next one, in the document's table of kinds."""
     table = PART.split("| status | meaning |")[0]
     found = {}
-    for name, said in re.findall(r"^\| ([\w-]+) \| (.+) \|$", table, re.MULTILINE)[1:]:
-        if name in NAMES and "the same words" not in said:
-            in_order = re.findall(r"`(\w+)`", said.split(";")[0])
+    for name, words in re.findall(r"^\| ([\w-]+) \| (.+) \|$", table, re.MULTILINE)[1:]:
+        if name in NAMES and "the same words" not in words:
+            in_order = re.findall(r"`(\w+)`", words.split(";")[0])
             found[NAMES[name]] = set(itertools.pairwise(in_order))
     return found | {Kind.POINT_TO_POINT: found[Kind.SHARE]}
 
@@ -50,8 +50,8 @@ def by_the_table() -> dict[Kind, set[tuple[str, str]]]:
 def by_the_transitions() -> set[tuple[str, str]]:
     """The steps that are listed below the table, of all kinds together."""
     found = set()
-    for said in re.findall(r"^- \*\*(?:Auto: )?([A-Z_ or]+ → [A-Z_]+)\*\*", PART, re.MULTILINE):
-        starts, end = said.split(" → ")
+    for edge in re.findall(r"^- \*\*(?:Auto: )?([A-Z_ or]+ → [A-Z_]+)\*\*", PART, re.MULTILINE):
+        starts, end = edge.split(" → ")
         found |= {(start, end) for start in starts.split(" or ")}
     return found
 
@@ -99,8 +99,8 @@ def test_no_box_lies_on_another_one(desk: Desk, kind: Kind, grid: Grid) -> None:
 
 def test_the_path_of_a_ride_is_marked_with_the_times_of_its_steps(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", "share")
-    way = way_of(page_of(desk, order_id))
-    assert [(t.start, t.end) for t in way.taken] == [
+    path = way_of(page_of(desk, order_id))
+    assert [(t.start, t.end) for t in path.taken] == [
         (CREATE, "ALLOTMENT_PENDING"),
         ("ALLOTMENT_PENDING", "CALL_DRIVER"),
         ("CALL_DRIVER", "CLIENT_LOCATED"),
@@ -119,12 +119,12 @@ def test_a_step_that_the_document_does_not_show_is_marked_as_seen(desk: Desk) ->
     names = ("COMPLETED", "ALLOTMENT_RETRYING")
     rows = [TimelineEvent(**again, name=name, detail=None, at=desk.now) for name in names]
     desk.add(lambda s: s.add_all(rows))
-    way = way_of(page_of(desk, order_id))
-    added = [edge for edge in way.graph.edges if edge not in GRAPHS[way.kind].edges]
+    path = way_of(page_of(desk, order_id))
+    added = [edge for edge in path.graph.edges if edge not in GRAPHS[path.kind].edges]
     steps = [("CALL_DRIVER", "COMPLETED"), ("COMPLETED", "ALLOTMENT_RETRYING")]
     assert [(edge.start, edge.end) for edge in added] == steps
     assert not any(edge.published for edge in added)
-    assert "ALLOTMENT_RETRYING" in way.graph.places
+    assert "ALLOTMENT_RETRYING" in path.graph.places
     html = desk.client().get(f"/demo/lens/rides/{order_id}/states").text
     assert "states-edge is-taken is-seen" in html
 

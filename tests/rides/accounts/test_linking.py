@@ -67,9 +67,9 @@ class Linking(World):
         """
         with httpx.Client(transport=httpx.WSGITransport(app=self.sandbox)) as browser:
             assert browser.get(address).status_code == 200
-            asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+            query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
             answer = browser.post(
-                f"{SERVICE}/oauth/authorize", data=asked | {"user": user, "decision": "allow"}
+                f"{SERVICE}/oauth/authorize", data=query | {"user": user, "decision": "allow"}
             )
         assert answer.headers["location"].startswith(CALLBACK + "?")
         return parse_qs(urlsplit(answer.headers["location"]).query)
@@ -211,13 +211,13 @@ class PlayedOAuth:
 
     def __init__(self) -> None:
         self.gives: Tokens | Exception = Tokens("fresh", "again", 60)
-        self.asked: list[tuple[str, str, str]] = []
+        self.exchanges: list[tuple[str, str, str]] = []
 
     def authorize_url(self, state: str, challenge: str, callback: str) -> str:
         return f"{state} {challenge} {callback}"
 
     def exchange(self, code: str, verifier: str, callback: str) -> Tokens:
-        self.asked.append((code, verifier, callback))
+        self.exchanges.append((code, verifier, callback))
         if isinstance(self.gives, Exception):
             raise self.gives
         return self.gives
@@ -280,13 +280,13 @@ def test_a_state_lasts_ten_minutes_and_is_worth_nothing_to_another_sign_in(page:
     with locked() as tables:
         assert page.failed(state) is None
     assert {"link_starts", "accounts"} <= tables
-    [(code, verifier, callback)] = page.oauth.asked
+    [(code, verifier, callback)] = page.oauth.exchanges
     assert (code, len(verifier) >= 43, callback) == ("code", True, CALLBACK)
     assert page.failed(state) == "expired", "it was used"
     state = page.start()
     page.world.clock.go(600)
     assert page.failed(state) == "expired"
-    assert len(page.oauth.asked) == 1
+    assert len(page.oauth.exchanges) == 1
 
 
 def test_what_the_service_refuses_or_never_answers_links_nothing(page: Page) -> None:
@@ -312,8 +312,8 @@ def test_linked_tokens_are_stored_and_who_linked_is_in_the_log(page: Page) -> No
     row = page.accounts()["House"]
     assert (row.state, row.is_default) == ("ok", True), "the only one is the default"
     assert row.expires_at == world.clock() + timedelta(seconds=60)
-    plain = world.vault.decrypt(row.access_token_enc or "", "accounts", row.id, "access_token")
-    assert plain == "fresh"
+    token = world.vault.decrypt(row.access_token_enc or "", "accounts", row.id, "access_token")
+    assert token == "fresh"
     with world.db.read() as s:
         entry = s.query(AuditRow).filter_by(what="account.linked").one()
     assert (entry.who, entry.subject) == (f"staff:{world.staff_id}", f"accounts:{row.id}")

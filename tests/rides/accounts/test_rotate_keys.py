@@ -76,10 +76,10 @@ def test_all_secrets_are_encrypted_anew_in_batches_and_are_read_as_before(
     new = TokenVault(SECOND)
     with world.db.read() as s:
         rows = s.scalars(select(Account).order_by(Account.id)).all()
-        plain = [
+        tokens = [
             new.decrypt(r.access_token_enc or "", "accounts", r.id, "access_token") for r in rows
         ]
-        assert plain == ["good", *(f"token {n}" for n in range(4))]
+        assert tokens == ["good", *(f"token {n}" for n in range(4))]
         verifier = s.get_one(LinkStart, "h").verifier_enc
         assert new.decrypt(verifier, "link_starts", "h", "verifier") == "verifier"
     otp = world.ride(order_id).otp_enc

@@ -129,11 +129,11 @@ def test_a_token_whose_key_is_missing_here_is_no_fault_of_the_account_and_is_rea
     assert [record.levelname for record in caplog.records] == ["ERROR"], (
         "once, however often it is asked for"
     )
-    said = caplog.text
-    assert f"account {world.account_id}" in said
-    assert "k2" in said
-    assert "RIDEDASH_TOKEN_KEYS does not name that key" in said
-    assert "good" not in said
+    logged = caplog.text
+    assert f"account {world.account_id}" in logged
+    assert "k2" in logged
+    assert "RIDEDASH_TOKEN_KEYS does not name that key" in logged
+    assert "good" not in logged
     both = AccountTokens(world.db, TokenVault(f"{OTHER_KEYS},{KEYS}"), world.oauth, world.clock)
     assert both.bearer(world.account_id) == "good"
 
@@ -237,7 +237,7 @@ class RotatingServer:
     """
 
     def __init__(self) -> None:
-        self.good, self.asked, self.ready = "again", 0, threading.Event()
+        self.good, self.requests, self.ready = "again", 0, threading.Event()
         self.ready.set()
 
     def __call__(self) -> OAuthClient:
@@ -247,13 +247,13 @@ class RotatingServer:
         )
 
     def answer(self, request: httpx.Request) -> httpx.Response:
-        self.asked += 1
+        self.requests += 1
         assert self.ready.wait(60)
         if parse_qs(request.content.decode())["refresh_token"] != [self.good]:
             return httpx.Response(400, json={"error": "invalid_grant"})
-        self.good = f"again-{self.asked}"
+        self.good = f"again-{self.requests}"
         body = {
-            "access_token": f"fresh-{self.asked}",
+            "access_token": f"fresh-{self.requests}",
             "refresh_token": self.good,
             "expires_in": 3600,
         }
@@ -273,11 +273,11 @@ def test_two_processes_with_ten_threads_each_use_a_refresh_token_once(world: Wor
         AccountTokens(db, world.vault, server(), world.clock, pause=waited) for db in databases
     ]
     with ThreadPoolExecutor(20) as pool:
-        asked = [
+        futures = [
             pool.submit(processes[n % 2].refreshed, world.account_id, "good") for n in range(20)
         ]
-        got = {each.result() for each in asked}
-    assert (got, server.asked) == ({"fresh-1"}, 1)
+        got = {each.result() for each in futures}
+    assert (got, server.requests) == ({"fresh-1"}, 1)
     assert [each.bearer(world.account_id) for each in processes] == ["fresh-1"] * 2
     for db in databases:
         db.close()
@@ -357,14 +357,14 @@ class Counted:
     """A stand-in for AccountTokens, which gives another token to each caller."""
 
     def __init__(self) -> None:
-        self.asked: list[int] = []
+        self.requests: list[int] = []
 
     def bearer(self, account_id: int) -> str:
-        self.asked.append(account_id)
-        return f"{account_id}-{len(self.asked)}"
+        self.requests.append(account_id)
+        return f"{account_id}-{len(self.requests)}"
 
     def refreshed(self, account_id: int, stale: str) -> str:
-        self.asked.append(account_id)
+        self.requests.append(account_id)
         return f"{account_id}-not-{stale}"
 
 
@@ -376,7 +376,7 @@ def test_a_token_is_remembered_for_five_seconds_and_for_its_account_alone() -> N
     assert (cache.bearer(1), cache.bearer(2)) == ("1-1", "2-2")
     now[0] += 0.001
     assert cache.bearer(1) == "1-3"
-    assert source.asked == [1, 2, 1]
+    assert source.requests == [1, 2, 1]
 
 
 def test_a_token_that_was_refused_is_forgotten_and_the_others_are_not() -> None:
@@ -408,7 +408,7 @@ def test_new_tokens_that_the_database_does_not_take_are_held_in_memory_until_it_
     with pytest.raises(NoRefreshNow):
         tokens.refreshed(world.account_id, "good")
     assert tokens.refreshed(world.account_id, "good") == "fresh-1"
-    assert server.asked == 1, "the refresh token was used once"
+    assert server.requests == 1, "the refresh token was used once"
 
 
 class Full:
@@ -442,7 +442,7 @@ def test_no_other_process_uses_a_refresh_token_while_its_new_tokens_wait_for_the
 
     theirs = AccountTokens(world.db, world.vault, server(), world.clock, pause=meanwhile)
     assert theirs.refreshed(world.account_id, "good") == "fresh-1"
-    assert server.asked == 1, "the refresh token was used once"
+    assert server.requests == 1, "the refresh token was used once"
 
 
 def test_new_tokens_that_are_stored_late_give_an_account_back_that_another_process_gave_up(

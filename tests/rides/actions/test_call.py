@@ -245,9 +245,9 @@ def test_feedback_that_was_sent_before_waits_for_the_budget_of_retries(
     assert caller.again(again) is True
     name, body = world.service.calls[-1]
     assert name == "feedback"
-    said = str(list(body.values()))
-    assert "'a'" in said
-    assert "'c'" in said
+    texts = str(list(body.values()))
+    assert "'a'" in texts
+    assert "'c'" in texts
 
 
 @pytest.mark.database
@@ -263,12 +263,12 @@ def test_a_call_without_effect_that_is_known_already_is_not_recorded_again(
     with world.db.write() as s:
         row = s.get_one(Order, order)
         row.booking_id, row.version = None, row.version + 1
-    caller, told = Caller(world.runtime), []
+    caller, changes = Caller(world.runtime), []
     for by_worker in (True, True, False):
         before = version()
         assert caller.call(action_id, by_worker=by_worker).code == "NO_BOOKING_ID"
-        told.append(version() - before)
-    assert told == [1, 0, 1]
+        changes.append(version() - before)
+    assert changes == [1, 0, 1]
     with world.db.read() as s:
         entries = s.scalars(select(AuditRow).where(AuditRow.what == "ride.cancel")).all()
     assert [entry.who for entry in entries] == ["worker", f"staff:{world.staff_id}"]
@@ -348,13 +348,13 @@ def test_an_action_whose_key_is_missing_here_is_left_to_others_for_five_seconds(
 
 @pytest.mark.database
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("words", "text"),
     [({"text": "t", "message": "m"}, "t"), ({"message": "m"}, "m"), ({}, None)],
 )
 def test_the_text_of_the_service_about_a_done_action_is_stored(
-    world: World, order: int, said: dict[str, str], text: str | None
+    world: World, order: int, words: dict[str, str], text: str | None
 ) -> None:
-    world.service.answers["cancel"] = [{"status": "SUCCESS", "code": "C", "header": "H", **said}]
+    world.service.answers["cancel"] = [{"status": "SUCCESS", "code": "C", "header": "H", **words}]
     action_id = stored(world, order, state="calling")
     result = Caller(world.runtime).call(action_id)
     assert result == ActionResult("done", "C", "H", text, action_id)

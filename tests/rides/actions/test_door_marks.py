@@ -61,8 +61,8 @@ def test_the_same_mark_again_is_not_noted_again_and_the_last_one_counts(desk: De
             ("door_away", NOON + 2 * MINUTE),
             ("door_in", NOON + 3 * MINUTE),
         ]
-        said = select(AuditRow).where(AuditRow.subject == f"orders:{order_id}")
-        rows = s.scalars(said.order_by(AuditRow.id)).all()
+        entries = select(AuditRow).where(AuditRow.subject == f"orders:{order_id}")
+        rows = s.scalars(entries.order_by(AuditRow.id)).all()
         assert [(row.what, row.result) for row in rows] == [
             ("door.mark", name) for name in ("in", "away", "in")
         ]

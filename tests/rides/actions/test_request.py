@@ -349,12 +349,12 @@ def test_a_cancel_is_armed_for_a_ride_of_the_property_that_has_no_booking_id_yet
 ) -> None:
     with world.worker() as worker:
         order_id, booked = matching(world, worker), world.book(worker)
-    for asked, who, code in (
+    for order_of, who, code in (
         (order_id + 9, world.actor, "NOT_FOUND"),
         (order_id, by_staff(world.staff_id + 9), "NOT_FOUND"),
         (booked, world.actor, "too_late"),
     ):
-        found = request.arm_cancel(world.db, world.clock, asked, who, "changed mind")
+        found = request.arm_cancel(world.db, world.clock, order_of, who, "changed mind")
         assert found == ActionResult("not_now", code)
     armed = [
         request.arm_cancel(world.db, world.clock, order_id, world.actor, "x" * 900)
@@ -498,8 +498,8 @@ def test_arming_and_withdrawing_a_cancel_are_recorded_until_it_is_released(world
         assert request.disarm_cancel(*arguments).outcome == outcome
     with world.db.read() as s:
         rows = s.query(AuditRow).filter(AuditRow.what.endswith("arm_cancel")).order_by(AuditRow.id)
-        told = [(row.what, row.who, row.subject, row.result, row.property_id) for row in rows]
+        recorded = [(row.what, row.who, row.subject, row.result, row.property_id) for row in rows]
     who, facts = f"staff:{world.staff_id}", (f"orders:{order_id}", "ok", world.property_id)
     names = ("ride.arm_cancel", "ride.disarm_cancel", "ride.arm_cancel")
-    assert told == [(name, who, *facts) for name in names]
+    assert recorded == [(name, who, *facts) for name in names]
     assert request.disarm_cancel(world.db, world.clock, order_id, by_staff(99)).code == "too_late"

@@ -20,7 +20,7 @@ def stop(world: World, steps: dict[int, str]) -> dict[int, ActionResult]:
     return stop_all(world.runtime, steps, world.actor, "guests left")
 
 
-def says(world: World, number: int, status: str) -> None:
+def set_status(world: World, number: int, status: str) -> None:
     name = f"C{number}"
     world.service.tracks[name] = [{"booking_id": name, "booking_status": status}]
 
@@ -31,8 +31,8 @@ def test_nothing_to_stop_is_answered_with_nothing(world: World) -> None:
 
 
 def test_each_order_takes_its_own_step_and_gets_its_own_result(world: World) -> None:
-    says(world, 1, "ALLOTMENT_PENDING")
-    says(world, 2, "CALL_DRIVER")
+    set_status(world, 1, "ALLOTMENT_PENDING")
+    set_status(world, 2, "CALL_DRIVER")
     world.service.create += [
         world.service.booked,
         world.service.booked,
@@ -52,8 +52,8 @@ def test_each_order_takes_its_own_step_and_gets_its_own_result(world: World) -> 
     }
     assert (world.state(waiting), world.page(waiting).order.code) == ("NOT_SENT", "WITHDRAWN")
     assert world.state(untouched) == "READY"
-    asked = [call for call in world.service.calls if call[0] in ("abort", "cancel")]
-    assert sorted(asked, key=lambda call: call[0]) == [
+    calls = [call for call in world.service.calls if call[0] in ("abort", "cancel")]
+    assert sorted(calls, key=lambda call: call[0]) == [
         ("abort", {"booking_id": "C1"}),
         ("cancel", {"booking_id": "C2", "reason": "guests left"}),
     ]
@@ -62,7 +62,7 @@ def test_each_order_takes_its_own_step_and_gets_its_own_result(world: World) -> 
 
 
 def test_who_pressed_it_is_in_the_log_of_each_order(world: World) -> None:
-    says(world, 1, "CALL_DRIVER")
+    set_status(world, 1, "CALL_DRIVER")
     with world.worker() as worker:
         found = world.book(worker)
     waiting = world.place()
@@ -80,7 +80,7 @@ def test_who_pressed_it_is_in_the_log_of_each_order(world: World) -> None:
 def test_a_search_that_found_a_driver_meanwhile_is_left_alone_for_a_cancel_may_cost_a_fee(
     world: World,
 ) -> None:
-    says(world, 1, "CALL_DRIVER")
+    set_status(world, 1, "CALL_DRIVER")
     with world.worker() as worker:
         found = world.book(worker)
     sent = stop(world, {found: "withdraw"})
@@ -92,7 +92,7 @@ def test_a_search_that_found_a_driver_meanwhile_is_left_alone_for_a_cancel_may_c
 
 def test_one_that_gets_no_answer_leaves_the_others_as_they_are(world: World) -> None:
     for number in (1, 2):
-        says(world, number, "CALL_DRIVER")
+        set_status(world, number, "CALL_DRIVER")
     with world.worker() as worker:
         first, second = world.book(worker), world.book(worker)
     world.service.answers["cancel"] = [httpx.ReadTimeout("no answer")]
@@ -102,7 +102,7 @@ def test_one_that_gets_no_answer_leaves_the_others_as_they_are(world: World) -> 
 
 def test_all_cancels_are_sent_at_the_same_time(world: World) -> None:
     for number in (1, 2, 3):
-        says(world, number, "CALL_DRIVER")
+        set_status(world, number, "CALL_DRIVER")
     with world.worker() as worker:
         ids = [world.book(worker) for _ in range(3)]
     together, answer = threading.Barrier(3), world.service.handle

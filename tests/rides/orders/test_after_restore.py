@@ -73,8 +73,8 @@ def lost_row(world: World, reference: str = REFERENCE) -> LostOrder:
 
 def test_a_held_ride_is_released_once_by_staff_of_its_property(world: World) -> None:
     order_id, other = held(world), planned(world)
-    for nobody in (world.staff_id + 99, 0):
-        assert not after_restore.release(world.db, world.clock, order_id, nobody)
+    for stranger in (world.staff_id + 99, 0):
+        assert not after_restore.release(world.db, world.clock, order_id, stranger)
     assert not after_restore.release(world.db, world.clock, other, world.staff_id), "was not held"
     assert not after_restore.release(world.db, world.clock, other + 9, world.staff_id)
     assert world.page(order_id).order.held_at is not None
@@ -225,8 +225,8 @@ def test_the_trip_of_a_lost_order_is_the_one_that_the_service_tells(
     ]
     lose(world, outcome=outcome)
     page = taken_up(world)
-    [(_name, asked)] = world.service.calls
-    assert number in asked.values()
+    [(_name, query)] = world.service.calls
+    assert number in query.values()
     body = json.loads(page.order.body)
     assert (body["pickup"], body["drop"]) == ([-38.51, -128.01], [-38.6, -128.1])
     assert (body["category"], body["merchant_txn_id"]) == ("prime_suv", REFERENCE)
@@ -261,9 +261,9 @@ def test_where_the_service_is_silent_a_lost_order_begins_at_the_usual_pickup(
         here.pickup_name = "Main gate"
     lose(world, outcome=BOOKED)
     offer = taken_up(world).offer
-    told = None not in usual
-    assert (offer.pickup_lat, offer.pickup_lng) == (usual if told else (0.0, 0.0))
-    assert (offer.pickup_name, offer.drop_lat) == ("Main gate" if told else None, None)
+    is_known = None not in usual
+    assert (offer.pickup_lat, offer.pickup_lng) == (usual if is_known else (0.0, 0.0))
+    assert (offer.pickup_name, offer.drop_lat) == ("Main gate" if is_known else None, None)
 
 
 def test_an_unknown_guest_has_no_name_and_is_created_now(world: World) -> None:

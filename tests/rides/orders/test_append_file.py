@@ -115,14 +115,14 @@ def test_a_sync_proves_nothing_about_a_line_that_an_earlier_one_failed_to_write(
     path, syncs = tmp_path / "sent.log", list[bytes]()
     file = AppendFile(path)
 
-    def syncs_once_the_error_is_told(_fd: int) -> None:
+    def syncs_once_the_error_is_raised(_fd: int) -> None:
         syncs.append(path.read_bytes().rstrip(b"\0"))
         if len(syncs) == 1:
             file.append(b"of another thread\n", sync=False)
             raise OSError("the disk has lost a block")
 
     with monkeypatch.context() as broken:
-        broken.setattr(os, "fdatasync", syncs_once_the_error_is_told)
+        broken.setattr(os, "fdatasync", syncs_once_the_error_is_raised)
         with pytest.raises(OSError, match="lost a block"):
             file.append(b"one\n", sync=True)
         with pytest.raises(OSError, match="may be lost"):

@@ -84,10 +84,12 @@ def test_what_a_request_changes_is_named_in_one_order(
 ) -> None:
     order_id = planned(world)
     assert changed(world, order_id, **facts) == named
-    assert not change(world.db, world.clock, wanted(world, order_id, **facts, **kept(world)))
+    assert not change(
+        world.db, world.clock, wanted(world, order_id, **facts, **unchanged_fields(world))
+    )
 
 
-def kept(world: World) -> dict[str, Any]:
+def unchanged_fields(world: World) -> dict[str, Any]:
     """What a second press of the form has beside the changed facts: the guest's id."""
     order = world.orders()[0]
     return {"guest_id": order.guest_id}

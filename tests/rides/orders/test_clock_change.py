@@ -87,9 +87,9 @@ def test_each_ride_of_a_series_goes_at_its_time_on_the_wall(
 
 
 def test_a_series_says_which_of_its_times_come_twice_and_which_not_at_all() -> None:
-    def told(day: date) -> list[tuple[bool, bool]]:
+    def twice_or_never(day: date) -> list[tuple[bool, bool]]:
         rides = series_rides((day, day + timedelta(days=2)), range(7), time(2, 30), BERLIN)
         return [(ride.moved, ride.twice) for ride in rides]
 
-    assert told(date(2026, 3, 28)) == [(False, False), (True, False), (False, False)]
-    assert told(date(2026, 10, 24)) == [(False, False), (False, True), (False, False)]
+    assert twice_or_never(date(2026, 3, 28)) == [(False, False), (True, False), (False, False)]
+    assert twice_or_never(date(2026, 10, 24)) == [(False, False), (False, True), (False, False)]

@@ -825,9 +825,9 @@ def test_a_worker_that_has_to_stop_while_prices_come_makes_nothing_ready(
     assert world.service.count("create") == 0
 
 
-@pytest.mark.parametrize(("late_s", "said"), [(60.0, []), (61.0, ["1"])])
+@pytest.mark.parametrize(("late_s", "details"), [(60.0, []), (61.0, ["1"])])
 def test_more_than_a_minute_late_is_in_the_timeline(
-    world: World, late_s: float, said: list[str]
+    world: World, late_s: float, details: list[str]
 ) -> None:
     order_id = planned(world)
     until_due(world, late_s)
@@ -835,7 +835,7 @@ def test_more_than_a_minute_late_is_in_the_timeline(
     with world.worker() as worker:
         worker.step()
     events = world.page(order_id).events
-    assert [each.detail for each in events if each.name == "ordered_late"] == said
+    assert [each.detail for each in events if each.name == "ordered_late"] == details
 
 
 def test_a_ride_is_ordered_up_to_the_last_instant_of_its_window(world: World) -> None:

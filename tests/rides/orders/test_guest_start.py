@@ -131,7 +131,7 @@ def test_a_press_and_a_withdrawal_at_once_leave_one_of_both(world: World) -> Non
         withdraw(world.db, world.clock, order_id, by_staff(1))
 
 
-TROUBLE: dict[str, tuple[Any, str]] = {
+FAILURES: dict[str, tuple[Any, str]] = {
     "a price above the ceiling": (offered(301), "START_ABOVE"),
     "a hundredth above": (offered(300.01), "START_ABOVE"),  # type: ignore[arg-type]
     "another car": (offered(category="auto"), "PLAN_CAR_GONE"),
@@ -151,16 +151,16 @@ TROUBLE: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", TROUBLE)
+@pytest.mark.parametrize("case", FAILURES)
 def test_outside_the_limits_nothing_is_ordered_and_staff_are_notified(
     world: World, case: str
 ) -> None:
-    answer, code = TROUBLE[case]
+    answer, code = FAILURES[case]
     order_id = waiting(world)
     answers(world, *[answer] * 2)
-    with pytest.raises(NotStarted) as told:
+    with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
-    assert told.value.code == code
+    assert refused.value.code == code
     assert world.state(order_id) == "WAITING"
     assert items(world, order_id) == {"not_started": code}
     assert audited(world, order_id)[-1] == ("guest:1", "order.not_started", "refused")
@@ -180,17 +180,17 @@ def metered(**amounts: int) -> dict[str, Any]:
 def test_a_lower_end_alone_is_no_price_to_be_within_a_ceiling(world: World) -> None:
     order_id = waiting(world, offer_id=world.offer())
     answers(world, metered(amount_min=100))
-    with pytest.raises(NotStarted) as told:
+    with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
-    assert (told.value.code, world.state(order_id)) == ("PLAN_NO_PRICE", "WAITING")
+    assert (refused.value.code, world.state(order_id)) == ("PLAN_NO_PRICE", "WAITING")
 
 
 def test_a_fixed_price_that_staff_agreed_to_is_not_replaced_by_a_meter(world: World) -> None:
     order_id = waiting(world, offer_id=world.offer(fare_id="F1", seat_prices={"": "240"}))
     answers(world, metered(amount_min=100, amount_max=200), offered(280))
-    with pytest.raises(NotStarted) as told:
+    with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
-    assert (told.value.code, world.state(order_id)) == ("START_METERED", "WAITING")
+    assert (refused.value.code, world.state(order_id)) == ("START_METERED", "WAITING")
     assert items(world, order_id) == {"not_started": "START_METERED"}
     assert start(world.runtime, order_id, by_guest(1))
 
@@ -204,9 +204,9 @@ def test_a_price_in_another_currency_than_staff_saw_is_none(world: World) -> Non
     for each in dollars["categories"]:
         each["currency"] = "USD"
     answers(world, dollars, offered(280))
-    with pytest.raises(NotStarted) as told:
+    with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
-    assert (told.value.code, world.state(order_id)) == ("PLAN_NO_PRICE", "WAITING")
+    assert (refused.value.code, world.state(order_id)) == ("PLAN_NO_PRICE", "WAITING")
     assert start(world.runtime, order_id, by_guest(1))
 
 
@@ -222,9 +222,9 @@ def test_the_upper_end_of_an_estimate_counts(world: World) -> None:
 def test_when_the_time_is_over_no_press_starts_it_and_the_worker_ends_it(world: World) -> None:
     order_id = waiting(world)
     world.clock.go(HOURS.total_seconds())
-    with pytest.raises(NotStarted) as told:
+    with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
-    assert told.value.code == "START_MISSED"
+    assert refused.value.code == "START_MISSED"
     assert world.service.calls == []
     assert recover(world.db, world.clock()) == 1
     order = world.page(order_id).order
@@ -286,9 +286,9 @@ def test_a_guest_with_an_open_ride_from_there_gets_no_second_one(world: World) -
     order_id = waiting(world, guest_name="Guest Heron")
     world.place(guest_name="Guest Heron")
     answers(world, offered(280))
-    with pytest.raises(NotStarted) as told:
+    with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
-    assert told.value.code == "PLAN_GUARD_BUSY"
+    assert refused.value.code == "PLAN_GUARD_BUSY"
 
 
 def request(world: World, **facts: Any) -> BookingRequest:
@@ -317,14 +317,14 @@ def test_limits_out_of_bounds_are_refused(
 
 
 def test_one_form_makes_one_order_and_other_limits_are_another_form(world: World) -> None:
-    wanted, wish = world.request(), limits(world)
-    first = wait_for_guest(world.db, world.clock, wanted, wish)
-    again = wait_for_guest(world.db, world.clock, wanted, wish)
+    wanted, wanted_limits = world.request(), limits(world)
+    first = wait_for_guest(world.db, world.clock, wanted, wanted_limits)
+    again = wait_for_guest(world.db, world.clock, wanted, wanted_limits)
     assert (first.created, again.created, again.order_id) == (True, False, first.order_id)
     with pytest.raises(TokenReused):
-        wait_for_guest(world.db, world.clock, wanted, Limits(wish.until, Decimal(400)))
+        wait_for_guest(world.db, world.clock, wanted, Limits(wanted_limits.until, Decimal(400)))
     with pytest.raises(OfferUnknown):
-        wait_for_guest(world.db, world.clock, world.request(offer_id=999), wish)
+        wait_for_guest(world.db, world.clock, world.request(offer_id=999), wanted_limits)
 
 
 def test_a_restored_database_holds_it_until_staff_decide(world: World) -> None:
@@ -332,9 +332,9 @@ def test_a_restored_database_holds_it_until_staff_decide(world: World) -> None:
     declare(world.db, world.clock, world.clock())
     assert items(world, order_id) == {"held": None}
     answers(world, offered(280))
-    with pytest.raises(NotStarted) as told:
+    with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
-    assert told.value.code == "START_HELD"
+    assert refused.value.code == "START_HELD"
     world.clock.go(2 * HOURS.total_seconds())
     assert recover(world.db, world.clock()) == 0  # held: staff say what happened
     world.clock.go(-2 * HOURS.total_seconds())
@@ -435,36 +435,36 @@ def test_one_car_for_now_is_what_a_guest_starts(world: World, fact: str) -> None
 
 @pytest.mark.parametrize("ahead", [SHORTEST, LONGEST])
 def test_the_shortest_and_the_longest_time_are_taken(world: World, ahead: timedelta) -> None:
-    wish = limits(world, ahead=ahead)
-    order_id = wait_for_guest(world.db, world.clock, world.request(), wish).order_id
+    wanted_limits = limits(world, ahead=ahead)
+    order_id = wait_for_guest(world.db, world.clock, world.request(), wanted_limits).order_id
     order = world.page(order_id).order
     assert order.guest_until == order.due_at == world.clock() + ahead
 
 
 def test_a_form_with_other_contents_or_of_another_property_is_another_form(world: World) -> None:
-    wanted, wish = world.request(), limits(world)
-    wait_for_guest(world.db, world.clock, wanted, wish)
-    later = Limits(wish.until + timedelta(seconds=1), wish.ceiling)
-    for request_, wish_ in ((replace(wanted, note="two bags"), wish), (wanted, later)):
+    wanted, wanted_limits = world.request(), limits(world)
+    wait_for_guest(world.db, world.clock, wanted, wanted_limits)
+    later = Limits(wanted_limits.until + timedelta(seconds=1), wanted_limits.ceiling)
+    for request_, limits_ in ((replace(wanted, note="two bags"), wanted_limits), (wanted, later)):
         with pytest.raises(TokenReused):
-            wait_for_guest(world.db, world.clock, request_, wish_)
+            wait_for_guest(world.db, world.clock, request_, limits_)
     theirs = replace(wanted, property_id=world.property_id + 1)
     with pytest.raises(OfferUnknown):
-        wait_for_guest(world.db, world.clock, theirs, wish)
+        wait_for_guest(world.db, world.clock, theirs, wanted_limits)
     assert len(world.orders()) == 1
 
 
 def test_a_time_that_is_over_when_the_price_comes_starts_nothing(world: World) -> None:
     order_id = waiting(world)
 
-    def slow(_asked: dict[str, Any]) -> dict[str, Any]:
+    def slow(_query: dict[str, Any]) -> dict[str, Any]:
         world.clock.go(HOURS.total_seconds())
         return offered(280)
 
     world.service.products = slow
-    with pytest.raises(NotStarted) as told:
+    with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
-    assert (told.value.code, world.state(order_id)) == ("START_MISSED", "WAITING")
+    assert (refused.value.code, world.state(order_id)) == ("START_MISSED", "WAITING")
     assert items(world, order_id) == {}, "nobody can do anything about it"
 
 
@@ -489,6 +489,6 @@ def test_while_the_service_is_silent_no_price_is_requested(
 ) -> None:
     order_id = waiting(world)
     monkeypatch.setattr(world.client.traffic, "is_open", lambda *, write: write)
-    with pytest.raises(NotStarted) as told:
+    with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
-    assert (told.value.code, world.service.calls) == ("NO_CONNECTION", [])
+    assert (refused.value.code, world.service.calls) == ("NO_CONNECTION", [])

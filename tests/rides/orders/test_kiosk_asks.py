@@ -17,13 +17,13 @@ from tests.rides.desk_world import START, World
 from tests.rides.kiosk_world import add_kiosk, kiosk_of, kiosk_offer
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 SECOND = timedelta(seconds=1)
 LASTS = 180 * SECOND
-WISH = GuestRequest("Ana", "412", "+910000012345", 2)
+REQUEST = GuestRequest("Ana", "412", "+910000012345", 2)
 
 
-class Asks:
+class AskDesk:
     """A kiosk that needs approvals, and what it asks."""
 
     def __init__(self, world: World) -> None:
@@ -31,15 +31,15 @@ class Asks:
         self.offer = kiosk_offer(world, self.kiosk)
 
     def ask(self, at: timedelta = timedelta(0), visit: str = "v", **facts: Any) -> int:
-        given = {"kiosk_id": self.kiosk, "token": "t", "offer_id": self.offer, "request": WISH}
+        given = {"kiosk_id": self.kiosk, "token": "t", "offer_id": self.offer, "request": REQUEST}
         new = NewAsk(property_id=self.world.property_id, visit_id=visit, **{**given, **facts})
         with self.world.db.write() as s:
             return kiosk_asks.ask(s, self.world.vault, new, START + at)
 
     def answer(self, ask_id: int, at: timedelta = timedelta(0), **facts: Any) -> bool:
         given = {"property_id": self.world.property_id, "staff_id": 1, "approved": True}
-        said = AskAnswer(ask_id, **{**given, **facts})
-        return kiosk_asks.answer_ask(self.world.db, START + at, said)
+        decision = AskAnswer(ask_id, **{**given, **facts})
+        return kiosk_asks.answer_ask(self.world.db, START + at, decision)
 
     def row(self, ask_id: int) -> KioskAsk:
         with self.world.db.read() as s:
@@ -58,11 +58,11 @@ class Asks:
 
 
 @pytest.fixture
-def asks(world: World) -> Asks:
-    return Asks(world)
+def asks(world: World) -> AskDesk:
+    return AskDesk(world)
 
 
-def test_an_ask_is_stored_without_a_name_in_the_clear(asks: Asks) -> None:
+def test_an_ask_is_stored_without_a_name_in_the_clear(asks: AskDesk) -> None:
     ask_id = asks.ask()
     row = asks.row(ask_id)
     assert (row.kiosk_id, row.visit_id, row.state) == (asks.kiosk, "v", "waiting")
@@ -83,26 +83,26 @@ def test_an_ask_is_stored_without_a_name_in_the_clear(asks: Asks) -> None:
         assert (seen.asked_at, seen.until) == (START, START + LASTS)
 
 
-def test_thirty_asks_in_an_hour_and_no_more(asks: Asks) -> None:
+def test_thirty_asks_in_an_hour_and_no_more(asks: AskDesk) -> None:
     for n in range(30):
         asks.ask(visit=f"v{n}")
     with pytest.raises(KioskRefused) as error:
-        asks.ask(timedelta(hours=1) - MOMENT)
+        asks.ask(timedelta(hours=1) - MILLISECOND)
     assert error.value.why == KioskRefusal.HOURLY
     asks.ask(kiosk_id=add_kiosk(asks.world))
     asks.ask(timedelta(hours=1))
 
 
-def test_an_ask_is_found_by_the_form_and_the_car_of_its_page_for_an_hour(asks: Asks) -> None:
+def test_an_ask_is_found_by_the_form_and_the_car_of_its_page_for_an_hour(asks: AskDesk) -> None:
     ask_id = asks.ask()
     hour = timedelta(hours=1)
-    waiting = AskNow(ask_id, AskState.WAITING, False, "", asks.offer, WISH, asks.offer)
+    waiting = AskNow(ask_id, AskState.WAITING, False, "", asks.offer, REQUEST, asks.offer)
     assert asks.now() == waiting
-    assert asks.now(LASTS - MOMENT) == waiting
+    assert asks.now(LASTS - MILLISECOND) == waiting
     late = asks.now(LASTS)
     assert late is not None
     assert late.state is AskState.EXPIRED
-    assert asks.now(hour - MOMENT)
+    assert asks.now(hour - MILLISECOND)
     assert asks.now(hour) is None
     assert asks.now(token="another") is None
     assert asks.now(offer=asks.offer + 1) is None
@@ -122,15 +122,15 @@ def test_an_ask_is_found_by_the_form_and_the_car_of_its_page_for_an_hour(asks: A
     assert newest.id == again, "the newest of two"
 
 
-def test_the_desk_answers_within_three_minutes_and_once(asks: Asks) -> None:
+def test_the_desk_answers_within_three_minutes_and_once(asks: AskDesk) -> None:
     first = asks.ask(visit="a")
     assert not asks.answer(first, LASTS)
     assert not asks.answer(first, property_id=asks.world.property_id + 1)
     assert not asks.answer(first + 100)
-    assert asks.answer(first, LASTS - MOMENT, house_pays=True)
+    assert asks.answer(first, LASTS - MILLISECOND, house_pays=True)
     row = asks.row(first)
     assert (row.state, row.house_pays, row.reason) == ("approved", True, None)
-    assert (row.answered_by, row.answered_at) == (1, START + LASTS - MOMENT)
+    assert (row.answered_by, row.answered_at) == (1, START + LASTS - MILLISECOND)
     assert row.wish_enc is not None
     assert not asks.answer(first)
     second = asks.ask(visit="b")
@@ -148,8 +148,8 @@ def test_the_desk_answers_within_three_minutes_and_once(asks: Asks) -> None:
         ]
 
 
-def test_the_desk_sees_its_own_that_wait_the_longest_first(asks: Asks) -> None:
-    young, old = asks.ask(visit="a"), asks.ask(-LASTS + MOMENT, "b")
+def test_the_desk_sees_its_own_that_wait_the_longest_first(asks: AskDesk) -> None:
+    young, old = asks.ask(visit="a"), asks.ask(-LASTS + MILLISECOND, "b")
     asks.ask(-LASTS, "c")
     assert asks.answer(asks.ask(visit="d"))
     with asks.world.db.read() as s:
@@ -158,7 +158,7 @@ def test_the_desk_sees_its_own_that_wait_the_longest_first(asks: Asks) -> None:
         assert kiosk_asks.waiting_asks(s, asks.world.vault, 1_000, START) == []
 
 
-def test_an_approval_orders_one_car_within_three_minutes_of_the_answer(asks: Asks) -> None:
+def test_an_approval_orders_one_car_within_three_minutes_of_the_answer(asks: AskDesk) -> None:
     ask_id = asks.ask()
     key = (asks.kiosk, "t", asks.offer)
 
@@ -170,7 +170,7 @@ def test_an_approval_orders_one_car_within_three_minutes_of_the_answer(asks: Ask
 
     assert not may(), "nobody has answered"
     assert asks.answer(ask_id, house_pays=True)
-    assert [may(LASTS), may(LASTS + MOMENT)] == [True, False]
+    assert [may(LASTS), may(LASTS + MILLISECOND)] == [True, False]
     assert not may(wanted=(asks.kiosk + 1, "t", asks.offer))
     assert not may(wanted=(asks.kiosk, "u", asks.offer))
     assert not may(wanted=(asks.kiosk, "t", asks.offer + 1))
@@ -191,9 +191,9 @@ def test_an_approval_orders_one_car_within_three_minutes_of_the_answer(asks: Ask
     assert asks.row(ask_id).offer_id == asks.offer, "it is used"
 
 
-def test_another_price_ends_an_approval_only_if_the_property_pays(asks: Asks) -> None:
+def test_another_price_ends_an_approval_only_if_the_property_pays(asks: AskDesk) -> None:
     fresh = asks.offer + 1
-    for house_pays, same, kept in (
+    for house_pays, same, stays in (
         (True, True, True),
         (True, False, False),
         (False, True, True),
@@ -204,8 +204,8 @@ def test_another_price_ends_an_approval_only_if_the_property_pays(asks: Asks) ->
         with asks.world.db.write() as s:
             kiosk_asks.reprice(s, ask_id, fresh, same=same, now=START + SECOND)
         row = asks.row(ask_id)
-        assert (row.state, row.reason) == (("approved", None) if kept else ("expired", "price"))
-        assert row.offer_id == (fresh if kept else asks.offer)
+        assert (row.state, row.reason) == (("approved", None) if stays else ("expired", "price"))
+        assert row.offer_id == (fresh if stays else asks.offer)
         assert row.answered_at == START
     waits = asks.ask(visit="waits")
     with asks.world.db.write() as s:
@@ -213,7 +213,7 @@ def test_another_price_ends_an_approval_only_if_the_property_pays(asks: Asks) ->
     assert asks.row(waits).offer_id == asks.offer
 
 
-def test_the_desk_is_away_for_ten_minutes_after_a_guest_waited_in_vain(asks: Asks) -> None:
+def test_the_desk_is_away_for_ten_minutes_after_a_guest_waited_in_vain(asks: AskDesk) -> None:
     ten, home = timedelta(minutes=10), asks.world.property_id
 
     def away(at: timedelta, where: int = home) -> bool:
@@ -228,7 +228,7 @@ def test_the_desk_is_away_for_ten_minutes_after_a_guest_waited_in_vain(asks: Ask
 
     assert not away(timedelta(0))
     asks.ask(visit="a")
-    times = (LASTS - MOMENT, LASTS, LASTS + ten - MOMENT, LASTS + ten)
+    times = (LASTS - MILLISECOND, LASTS, LASTS + ten - MILLISECOND, LASTS + ten)
     assert [away(at) for at in times] == [False, True, True, False]
     assert not away(LASTS, home + 1)
     with asks.world.db.write() as s:
@@ -244,7 +244,7 @@ def test_the_desk_is_away_for_ten_minutes_after_a_guest_waited_in_vain(asks: Ask
     assert not away(LASTS + 3 * SECOND)
 
 
-def test_what_waits_too_long_ends_and_nothing_earlier(asks: Asks) -> None:
+def test_what_waits_too_long_ends_and_nothing_earlier(asks: AskDesk) -> None:
     ask_id = asks.ask(visit="a")
     assert asks.answer(asks.ask(visit="b"))
 
@@ -254,29 +254,29 @@ def test_what_waits_too_long_ends_and_nothing_earlier(asks: Asks) -> None:
         assert tables == {"kiosk_asks"}
         return found
 
-    assert late(LASTS - MOMENT) == (False, 0)
+    assert late(LASTS - MILLISECOND) == (False, 0)
     assert late(LASTS) == (True, 1)
     row = asks.row(ask_id)
     assert (row.state, row.reason, row.wish_enc) == ("expired", None, None)
     assert row.answered_at == START + LASTS
 
 
-def test_an_unused_approval_stores_no_name_longer_than_it_may_be_used(asks: Asks) -> None:
+def test_an_unused_approval_stores_no_name_longer_than_it_may_be_used(asks: AskDesk) -> None:
     unused, used = asks.ask(), asks.ask(visit="w", token="u")
-    assert asks.answer(unused, MOMENT)
-    assert asks.answer(used, MOMENT)
+    assert asks.answer(unused, MILLISECOND)
+    assert asks.answer(used, MILLISECOND)
     with asks.world.db.write() as s:
         kiosk_asks.use_ask(s, used, 7)
-    for at, kept in ((LASTS + MOMENT, True), (LASTS + 2 * MOMENT, False)):
+    for at, is_stored in ((LASTS + MILLISECOND, True), (LASTS + 2 * MILLISECOND, False)):
         with asks.world.db.write() as s:
             ended = kiosk_asks.has_late(s, START + at), kiosk_asks.expire_asks(s, START + at)
-        assert ended == (not kept, int(not kept))
-        assert bool(asks.row(unused).wish_enc) is kept
+        assert ended == (not is_stored, int(not is_stored))
+        assert bool(asks.row(unused).wish_enc) is is_stored
     assert asks.row(unused).state == AskState.EXPIRED
     assert asks.row(used).state == AskState.APPROVED
 
 
-def test_a_guest_who_goes_away_ends_what_became_no_order(asks: Asks) -> None:
+def test_a_guest_who_goes_away_ends_what_became_no_order(asks: AskDesk) -> None:
     waits, approved = asks.ask(), asks.ask()
     assert asks.row(waits).reason == "left", "one of a visit waits"
     assert asks.answer(approved)
@@ -295,7 +295,7 @@ def test_a_guest_who_goes_away_ends_what_became_no_order(asks: Asks) -> None:
     assert (asks.row(approved).reason, asks.row(late).reason) == ("left", None)
 
 
-def test_the_desks_no_stays_a_no_when_its_guest_goes_away(asks: Asks) -> None:
+def test_the_desks_no_stays_a_no_when_its_guest_goes_away(asks: AskDesk) -> None:
     declined, over = asks.ask(), asks.ask(-LASTS, "over")
     assert asks.answer(declined, approved=False, reason="full")
     with asks.world.db.write() as s:
@@ -307,10 +307,10 @@ def test_the_desks_no_stays_a_no_when_its_guest_goes_away(asks: Asks) -> None:
     assert [(row.state, row.reason) for row in rows] == [("declined", "full"), ("expired", None)]
 
 
-def test_what_can_not_be_decrypted_yields_no_booking_request(asks: Asks) -> None:
+def test_what_can_not_be_decrypted_yields_no_booking_request(asks: AskDesk) -> None:
     ask_id = asks.ask()
     vault = asks.world.vault
-    for text, wish in (
+    for text, request in (
         (json.dumps({"room": "4"}), GuestRequest("", "4", None, 2)),
         ("no JSON", None),
         (None, None),
@@ -320,14 +320,14 @@ def test_what_can_not_be_decrypted_yields_no_booking_request(asks: Asks) -> None
             s.get_one(KioskAsk, ask_id).wish_enc = enc
         found = asks.now()
         assert found is not None
-        assert found.request == wish
+        assert found.request == request
 
 
-def test_an_ask_of_a_removed_kiosk_is_ended_too(asks: Asks) -> None:
+def test_an_ask_of_a_removed_kiosk_is_ended_too(asks: AskDesk) -> None:
     """The guest's name is kept no longer than for other kiosks, even if no kiosk is left."""
     ask_id = asks.ask()
     with asks.world.db.write() as s:
         revoke(s.get_one(Kiosk, asks.kiosk), START)
-    assert kiosk_watch.watch(asks.world.db, START + LASTS - MOMENT) == 0
+    assert kiosk_watch.watch(asks.world.db, START + LASTS - MILLISECOND) == 0
     assert kiosk_watch.watch(asks.world.db, START + LASTS) == 1
     assert (asks.row(ask_id).state, asks.row(ask_id).wish_enc) == ("expired", None)

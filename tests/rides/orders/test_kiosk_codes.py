@@ -16,7 +16,7 @@ from tests.rides.desk_world import START, World
 from tests.rides.kiosk_world import KEY, add_kiosk
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 TEN = timedelta(minutes=10)
 
 
@@ -45,7 +45,7 @@ def test_a_code_is_stored_as_a_hash_and_says_who_made_it_and_who_pays(world: Wor
 def test_a_code_is_read_as_people_type_it_in_its_property_for_ten_minutes(world: World) -> None:
     code = make_code(world.db, START, KEY, NewCode(world.property_id, 1))
     assert opened(world, f" {code[:3]} {code[3:]} ")
-    assert opened(world, code, TEN - MOMENT)
+    assert opened(world, code, TEN - MILLISECOND)
     wide = code.translate({ord(str(n)): 0xFF10 + n for n in range(10)})
     for typed in (code[:5], f"{code}0", wide, "abcdef", "", f"{int(code) ^ 1:06d}"):
         assert opened(world, typed) is None, typed
@@ -63,10 +63,10 @@ def test_a_code_is_used_up_once_for_what_was_read_of_it(world: World) -> None:
         assert not use_up(s, replace(code, id=1_000), kiosk, START)
         assert not use_up(s, code, kiosk, START + TEN)
         with locked(s) as tables:
-            assert use_up(s, code, kiosk, START + TEN - MOMENT)
+            assert use_up(s, code, kiosk, START + TEN - MILLISECOND)
         assert tables == {"kiosk_codes"}
         row = s.get_one(KioskCode, code.id)
-        assert (row.used_at, row.used_by_kiosk) == (START + TEN - MOMENT, kiosk)
+        assert (row.used_at, row.used_by_kiosk) == (START + TEN - MILLISECOND, kiosk)
         assert not use_up(s, code, kiosk, START)
         row.used_at = None
         assert not use_up(s, replace(code, guest_id=9), kiosk, START)
@@ -98,16 +98,16 @@ def test_digits_of_an_open_code_are_not_given_out_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: Iterator[int] = iter([7, 7, 8, *[7] * 20])
-    asked = []
+    bounds = []
 
     def draw(below: int) -> int:
-        asked.append(below)
+        bounds.append(below)
         return next(drawn)
 
     monkeypatch.setattr(kiosk_codes.secrets, "randbelow", draw)
     wanted = NewCode(world.property_id, 1)
     assert [make_code(world.db, START, KEY, wanted) for _ in range(2)] == ["000007", "000008"]
-    assert set(asked) == {1_000_000}
+    assert set(bounds) == {1_000_000}
     with pytest.raises(RuntimeError):
         make_code(world.db, START, KEY, wanted)
 

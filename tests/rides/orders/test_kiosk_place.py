@@ -51,7 +51,7 @@ def code_of(world: World, **facts: Any) -> OpenCode:
     return found
 
 
-def asked(world: World, pushed: KioskPress) -> int:
+def new_ask(world: World, pushed: KioskPress) -> int:
     new = NewAsk(
         pushed.kiosk_id,
         world.property_id,
@@ -65,8 +65,8 @@ def asked(world: World, pushed: KioskPress) -> int:
 
 
 def yes(world: World, ask_id: int, *, house_pays: bool) -> bool:
-    said = AskAnswer(ask_id, world.property_id, 1, approved=True, house_pays=house_pays)
-    return answer_ask(world.db, world.clock(), said)
+    answer = AskAnswer(ask_id, world.property_id, 1, approved=True, house_pays=house_pays)
+    return answer_ask(world.db, world.clock(), answer)
 
 
 def refused(world: World, pushed: KioskPress) -> str:
@@ -174,7 +174,9 @@ def test_the_property_pays_by_a_code_or_an_approval_alone(
     kind = {"category": "share", "kind": "share"} if share else {}
     offer = kiosk_offer(world, kiosk, **kind)
     pushed = press(world, kiosk, offer_id=offer, seats=seats)
-    pushed = replace(pushed, code=typed(world, kiosk, code), ask_id=said(world, pushed, ask))
+    pushed = replace(
+        pushed, code=typed(world, kiosk, code), ask_id=ask_in_state(world, pushed, ask)
+    )
     before = len(world.orders())
     try:
         order = world.page(pressed(world, pushed).order_id).order
@@ -184,9 +186,9 @@ def test_the_property_pays_by_a_code_or_an_approval_alone(
     by_code = code in ("cash", "house")
     # an approval does not matter if there is a valid code, nor at an attended kiosk
     approved = ask == "house" and rule == "approval" and not attended
-    house = code == "house" or (not by_code and approved)
-    assert (order.payment == "cash") is not house
-    assert house or not share
+    property_pays = code == "house" or (not by_code and approved)
+    assert (order.payment == "cash") is not property_pays
+    assert property_pays or not share
     if not by_code and not attended:
         assert rule == "driver" or (rule == "approval" and ask in ("cash", "house"))
 
@@ -207,11 +209,11 @@ def typed(world: World, kiosk: int, what: str) -> OpenCode | None:
     return found
 
 
-def said(world: World, pushed: KioskPress, what: str) -> int | None:
+def ask_in_state(world: World, pushed: KioskPress, what: str) -> int | None:
     if what == "none":
         return None
     other = replace(pushed, form_token="another token of a page")
-    ask_id = asked(world, other if what == "other form" else pushed)
+    ask_id = new_ask(world, other if what == "other form" else pushed)
     if what == "waiting":
         return ask_id
     if what == "declined":
@@ -426,7 +428,7 @@ def test_the_kiosks_own_account_is_used_and_no_other_in_its_place(world: World) 
 def test_the_desk_sees_what_waits_and_answers_once(world: World) -> None:
     kiosk = add_kiosk(world, rule="approval")
     pushed = press(world, kiosk, name="Ana")
-    ask_id = asked(world, pushed)
+    ask_id = new_ask(world, pushed)
     with world.db.read() as s:
         waiting = waiting_asks(s, world.vault, world.property_id, world.clock())
         assert [(each.id, each.name, each.kiosk) for each in waiting] == [(ask_id, "Ana", "Lobby")]
@@ -450,7 +452,7 @@ def test_the_desk_sees_what_waits_and_answers_once(world: World) -> None:
 def test_an_approval_is_for_the_requested_car(world: World) -> None:
     kiosk = add_kiosk(world, rule="approval")
     pushed = press(world, kiosk)
-    ask_id = asked(world, pushed)
+    ask_id = new_ask(world, pushed)
     assert yes(world, ask_id, house_pays=True)
     dear = replace(pushed, ask_id=ask_id, offer_id=kiosk_offer(world, kiosk, "prime"))
     assert refused(world, dear) == KioskRefusal.NOT_APPROVED
@@ -463,7 +465,7 @@ def test_an_approval_is_for_the_requested_car(world: World) -> None:
 def test_asks_that_are_answered_too_late_or_whose_guest_left_expire(world: World) -> None:
     kiosk = add_kiosk(world, rule="approval")
     late, left = press(world, kiosk), press(world, kiosk)
-    late_id, left_id = asked(world, late), asked(world, left)
+    late_id, left_id = new_ask(world, late), new_ask(world, left)
     with world.db.write() as s:
         kiosk_asks.end_asks(s, left.kiosk_id, left.visit_id, world.clock())
     assert not yes(world, left_id, house_pays=True)
@@ -513,7 +515,7 @@ def test_one_field_takes_a_name_or_a_room(
 
 
 def test_a_booking_request_is_deleted_when_its_key_is_lost(world: World) -> None:
-    ask_id = asked(world, press(world, add_kiosk(world, rule="approval")))
+    ask_id = new_ask(world, press(world, add_kiosk(world, rule="approval")))
     with world.db.write() as s:
         s.get_one(KioskAsk, ask_id).wish_enc = "k9.aa.bb"
     with world.db.read() as s:
@@ -525,7 +527,7 @@ def test_a_booking_request_is_deleted_when_its_key_is_lost(world: World) -> None
 def test_what_kiosks_leave_goes_in_time(world: World) -> None:
     """Approvals and codes go after a day, tickets with their guests, and visits after a year."""
     kiosk = add_kiosk(world, rule="approval")
-    asked(world, press(world, kiosk))
+    new_ask(world, press(world, kiosk))
     code = code_of(world)
     order_id = pressed(world, replace(press(world, kiosk, name="Ana"), code=code)).order_id
     move(world, order_id, wire.COMPLETED)

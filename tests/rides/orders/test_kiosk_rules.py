@@ -17,7 +17,7 @@ from tests.locks import locked
 from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR, DAY = 60 * MINUTE, timedelta(hours=24)
 
@@ -66,8 +66,8 @@ def limit(desk: Desk, name: str = "Otter", room: str | None = None) -> KioskRefu
         ({"rule": "approval"}, "approval"),
         ({"rule": "of a newer version"}, "code"),
         ({"rule": "approval", "attended": True}, "driver"),
-        ({"rule": "driver", "attended": True, "code_until": NOON + MOMENT}, "driver"),
-        ({"rule": "driver", "code_until": NOON + MOMENT}, "code"),
+        ({"rule": "driver", "attended": True, "code_until": NOON + MILLISECOND}, "driver"),
+        ({"rule": "driver", "code_until": NOON + MILLISECOND}, "code"),
         ({"rule": "driver", "code_until": NOON}, "driver"),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_kiosk_books_with_its_own_account_or_the_default_one(desk: Desk) -> No
 
 def test_thirty_orders_in_the_hour_of_one_kiosk(desk: Desk) -> None:
     for n in range(29):
-        order(desk, "REJECTED", ago=HOUR - MOMENT if n else MINUTE)
+        order(desk, "REJECTED", ago=HOUR - MILLISECOND if n else MINUTE)
     order(desk, "REJECTED", ago=HOUR)
     order(desk, "REJECTED", kiosk=2)
     assert limit(desk) is None
@@ -138,7 +138,7 @@ def test_three_rides_without_a_passenger_of_one_day(desk: Desk) -> None:
     for status in ("COMPLETED", "BOOKING_CANCELLED", "IN_PROGRESS"):
         order(desk, "BOOKED", status)
     assert limit(desk) is None
-    last = order(desk, "BOOKED", "CALL_DRIVER", ago=DAY - MOMENT)
+    last = order(desk, "BOOKED", "CALL_DRIVER", ago=DAY - MILLISECOND)
     assert limit(desk) is KioskRefusal.LIVE
     began = {"what": "ride", "name": "IN_PROGRESS", "detail": None, "at": NOON}
     desk.add(lambda s: s.add(TimelineEvent(order_id=last, property_id=1, **began)))
@@ -172,7 +172,7 @@ def test_a_refusal_is_audited_and_one_at_a_limit_is_reported_at_the_newest_ride(
     order(desk, "BOOKED", ago=DAY)
     refuse(KioskRefusal.LIVE)
     order(desk, "BOOKED")
-    newest = order(desk, "BOOKED", ago=DAY - MOMENT)
+    newest = order(desk, "BOOKED", ago=DAY - MILLISECOND)
     order(desk, "BOOKED", kiosk=2)
     refuse(KioskRefusal.NOT_HERE)
     assert items(desk) == []
@@ -180,10 +180,10 @@ def test_a_refusal_is_audited_and_one_at_a_limit_is_reported_at_the_newest_ride(
     assert items(desk) == [(newest, "kiosk_limit", "same_guest")]
     with desk.services.db.read() as s:
         rows = s.query(AuditRow).filter_by(what="kiosk.refused").order_by(AuditRow.id).all()
-        said = [(row.who, row.subject, row.result, row.at, row.property_id) for row in rows]
+        entries = [(row.who, row.subject, row.result, row.at, row.property_id) for row in rows]
     home = desk.ids["desk.property"]
     whys = ("live", "not_here", "same_guest")
-    assert said == [("kiosk:1", "kiosks:1", why, NOON, home) for why in whys]
+    assert entries == [("kiosk:1", "kiosks:1", why, NOON, home) for why in whys]
 
 
 def watched(desk: Desk, now: datetime = NOON) -> bool:
@@ -204,7 +204,7 @@ def until(desk: Desk, code_until: datetime | None = None) -> datetime | None:
 
 
 def test_two_rides_that_ended_early_in_an_hour_ask_for_a_code_for_an_hour(desk: Desk) -> None:
-    first = cancelled(desk, ago=DAY - MOMENT, ended=NOON - HOUR + MOMENT)
+    first = cancelled(desk, ago=DAY - MILLISECOND, ended=NOON - HOUR + MILLISECOND)
     cancelled(desk, ended=NOON - HOUR)
     cancelled(desk, ago=DAY, ended=NOON)
     cancelled(desk, kiosk=2)
@@ -227,7 +227,7 @@ def test_two_rides_that_ended_early_in_an_hour_ask_for_a_code_for_an_hour(desk: 
 def test_what_made_a_kiosk_ask_does_not_count_again(desk: Desk) -> None:
     for minutes in (30, 20):
         cancelled(desk, ended=NOON - minutes * MINUTE)
-    until(desk, NOON + MOMENT)
+    until(desk, NOON + MILLISECOND)
     assert not watched(desk), "it asks still"
     until(desk, NOON + 35 * MINUTE)
     with desk.services.db.write() as s:
@@ -256,7 +256,7 @@ def screens(desk: Desk) -> dict[str, str | None]:
 
 
 def test_a_ticket_that_was_not_shown_within_45_seconds_is_reported_to_the_desk(desk: Desk) -> None:
-    late, fresh = order(desk, ago=45 * MINUTE / 60 + MOMENT), order(desk, ago=45 * MINUTE / 60)
+    late, fresh = order(desk, ago=45 * MINUTE / 60 + MILLISECOND), order(desk, ago=45 * MINUTE / 60)
     refused = order(desk, "REJECTED")
     for made in (late, fresh, refused):
         visit(desk, made, screen="sending")

@@ -149,8 +149,8 @@ def test_a_second_car_on_purpose_is_recorded_for_the_shown_ride_and_for_no_later
     world: World, three: list[int]
 ) -> None:
     assert onward(world, 1, override_guard=True, note="two bags") == 3
-    said = [order.guard_override_by for order in world.orders()]
-    assert said == [world.staff_id, None, None]
+    overrides = [order.guard_override_by for order in world.orders()]
+    assert overrides == [world.staff_id, None, None]
     assert [order.note for order in world.orders()] == ["two bags"] * 3
 
 

@@ -236,7 +236,7 @@ def test_a_torn_refusal_is_a_contradiction() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ({"message": "m", "text": "t", "header": "h"}, "m"),
         ({"text": "t", "header": "h"}, "t"),
@@ -244,8 +244,8 @@ def test_a_torn_refusal_is_a_contradiction() -> None:
         ({}, None),
     ],
 )
-def test_a_refusal_keeps_the_services_words(words: dict[str, str], said: str | None) -> None:
-    assert classify(answer(200, status="FAILURE", **words), MTX).message == said
+def test_a_refusal_keeps_the_services_words(words: dict[str, str], message: str | None) -> None:
+    assert classify(answer(200, status="FAILURE", **words), MTX).message == message
 
 
 @pytest.mark.parametrize(

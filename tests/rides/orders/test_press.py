@@ -83,8 +83,8 @@ def test_a_second_car_on_purpose_is_recorded_for_the_outward_trip_alone(
     world.place(guest_name="Guest Heron")
     facts = {"cars": cars, "guest_name": "Guest Heron", "back_at": world.clock() + HOURS}
     made = world.placed(override_guard=True, **facts).order_ids
-    said = [world.page(each).order.guard_override_by for each in made]
-    assert said == [world.staff_id] * cars + [None] * cars
+    overrides = [world.page(each).order.guard_override_by for each in made]
+    assert overrides == [world.staff_id] * cars + [None] * cars
     with world.db.read() as s:
         query = select(AuditRow).where(AuditRow.what == "order.place").order_by(AuditRow.id)
         assert [row.facts["override"] for row in s.scalars(query)][1:] == record
@@ -237,29 +237,29 @@ def test_one_press_makes_each_order_once(world: World, what: str, orders: int) -
     assert len(world.orders()) == orders
 
 
-def press(url: str, request: BookingRequest, now: datetime, gate: object, said: object) -> None:
+def press(url: str, request: BookingRequest, now: datetime, gate: object, results: object) -> None:
     """Press Book in another process, and report the result."""
     db = Database(url)
     gate.wait(60)  # type: ignore[attr-defined]
     try:
         placed = place(db, lambda: now, request)
-        said.put((placed.order_ids, placed.created))  # type: ignore[attr-defined]
+        results.put((placed.order_ids, placed.created))  # type: ignore[attr-defined]
     finally:
         db.close()
 
 
 def test_two_processes_that_get_one_press_make_each_order_once(world: World) -> None:
     spawn = multiprocessing.get_context("spawn")
-    gate, said = spawn.Barrier(2), spawn.Queue()
+    gate, results = spawn.Barrier(2), spawn.Queue()
     url = world.db.url
     request = wanted(world, "list and back")
     both = [
-        spawn.Process(target=press, args=(url, request, world.clock(), gate, said))
+        spawn.Process(target=press, args=(url, request, world.clock(), gate, results))
         for _ in range(2)
     ]
     for process in both:
         process.start()
-    answers = [said.get(timeout=120) for _ in both]
+    answers = [results.get(timeout=120) for _ in both]
     for process in both:
         process.join(60)
     assert len({ids for ids, _created in answers}) == 1
@@ -527,12 +527,12 @@ def test_each_car_of_a_list_is_for_its_own_guest() -> None:
         (1, "key 1", None, None),
         (2, "key 1", None, None),
     ]
-    told = [part.request for part in made]
-    assert [(each.guest_name, each.guest_room, each.guest_phone) for each in told] == [
+    requests = [part.request for part in made]
+    assert [(each.guest_name, each.guest_room, each.guest_phone) for each in requests] == [
         ("Guest Wren", "412", None),
         ("Guest Lark", None, "+912227783300"),
     ]
-    for each in told:
+    for each in requests:
         assert (each.guest_id, each.guest_note, each.note) == (None, None, "two bags")
         assert (each.cars, each.guests) == (1, ())
 
@@ -567,10 +567,10 @@ def test_rides_of_a_series_are_numbered_and_have_the_flight_of_their_day() -> No
         (1, "key 1", None),
         (2, "key 1", None),
     ]
-    told = [part.request for part in made]
-    assert [each.pickup_at for each in told] == list(times)
-    assert [each.departs_at for each in told] == [each + timedelta(hours=3) for each in times]
-    assert {each.series for each in told} == {()}
+    requests = [part.request for part in made]
+    assert [each.pickup_at for each in requests] == list(times)
+    assert [each.departs_at for each in requests] == [each + timedelta(hours=3) for each in times]
+    assert {each.series for each in requests} == {()}
     assert parts(replace(request, departs_at=None), keys())[1].request.departs_at is None
 
 

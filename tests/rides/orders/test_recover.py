@@ -25,7 +25,7 @@ def set_to(world: World, order_id: int, **columns: Any) -> None:
         s.execute(update(Order).where(Order.id == order_id).values(later))
 
 
-def told(world: World, order_id: int) -> tuple[str, str | None]:
+def state_and_code(world: World, order_id: int) -> tuple[str, str | None]:
     order = world.page(order_id).order
     return order.state, order.code
 
@@ -75,9 +75,9 @@ def test_an_order_that_was_not_sent_in_time_is_not_sent(world: World) -> None:
     for now in (30, STEPPED_BACK):
         order_id = world.place()
         assert [recover(world.db, after(inside)) for inside in (29.999, 0, -5)] == [0, 0, 0]
-        assert told(world, order_id) == (S.READY, None)
+        assert state_and_code(world, order_id) == (S.READY, None)
         assert recover(world.db, after(now)) == 1
-        assert told(world, order_id) == (S.NOT_SENT, "EXPIRED")
+        assert state_and_code(world, order_id) == (S.NOT_SENT, "EXPIRED")
         assert recover(world.db, after(now)) == 0
 
 
@@ -86,14 +86,14 @@ def test_a_send_without_an_answer_is_unknown_and_never_ready(world: World) -> No
         order_id = world.place()
         set_to(world, order_id, state=S.SENDING, sent_at=START, lease_until=after(60))
         assert [recover(world.db, after(inside)) for inside in (19.999, -5)] == [0, 0]
-        assert told(world, order_id) == (S.SENDING, None)
+        assert state_and_code(world, order_id) == (S.SENDING, None)
         assert recover(world.db, after(now)) == 1
-        assert told(world, order_id) == (S.UNKNOWN, "NO_ANSWER")
+        assert state_and_code(world, order_id) == (S.UNKNOWN, "NO_ANSWER")
     order_id = world.place()
     set_to(world, order_id, state=S.SENDING, sent_at=START, lease_until=after(10))
     assert recover(world.db, after(9.999)) == 0
     assert recover(world.db, after(10)) == 1, "its lease has ended"
-    assert told(world, order_id) == (S.UNKNOWN, "NO_ANSWER")
+    assert state_and_code(world, order_id) == (S.UNKNOWN, "NO_ANSWER")
 
 
 def test_a_ride_that_its_guest_did_not_start_ends_unless_it_is_held(world: World) -> None:
@@ -103,8 +103,8 @@ def test_a_ride_that_its_guest_did_not_start_ends_unless_it_is_held(world: World
     set_to(world, held, held_at=START)
     assert recover(world.db, after(-0.001)) == 0
     assert recover(world.db, START) == 1
-    assert told(world, order_id) == (S.NOT_SENT, "START_MISSED")
-    assert told(world, held) == (S.WAITING, None)
+    assert state_and_code(world, order_id) == (S.NOT_SENT, "START_MISSED")
+    assert state_and_code(world, held) == (S.WAITING, None)
 
 
 def test_a_poll_further_ahead_than_any_wait_is_made_due(world: World) -> None:
@@ -165,7 +165,7 @@ def test_everything_that_is_due_is_counted_and_nothing_in_an_older_database(worl
     set_to(world, sent, state=S.SENDING, sent_at=START, lease_until=after(60))
     set_to(world, missed, state=S.WAITING, ready_at=None, due_at=START)
     assert recover(world.db, after(30), lambda _: False) == 0
-    assert told(world, expired) == (S.READY, None)
+    assert state_and_code(world, expired) == (S.READY, None)
     assert recover(world.db, after(30)) == 4
 
 

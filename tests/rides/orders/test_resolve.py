@@ -77,12 +77,12 @@ NO_ANSWERS = (
 def test_without_the_services_word_nothing_is_linked(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order_id, answers = unknown(world), [said for said, _ in NO_ANSWERS]
+    order_id, answers = unknown(world), [error for error, _ in NO_ANSWERS]
 
-    def asked(*_: object, **__: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise answers.pop(0)
 
-    monkeypatch.setattr(world.client, "track_ride", asked)
+    monkeypatch.setattr(world.client, "track_ride", fails)
     assert [checked(world, order_id) for _ in NO_ANSWERS] == [found for _, found in NO_ANSWERS]
     assert checked(world, order_id, " ") == Checked("not_found"), "nobody is asked"
     assert row(world, order_id).state == S.UNKNOWN
@@ -107,9 +107,9 @@ def test_another_booking_one_without_a_status_and_one_from_elsewhere_prove_nothi
     ):
         assert row(world, order_id).state == S.UNKNOWN
         world.service.tracks["C1"] = [answer]
-        told = checked(world, order_id)
-        assert told.outcome == found
-        assert (told.metres is None) == ("pickup_location" not in answer)
+        answered = checked(world, order_id)
+        assert answered.outcome == found
+        assert (answered.metres is None) == ("pickup_location" not in answer)
 
 
 def test_a_linked_booking_keeps_who_typed_it_and_ends_the_doubt(world: World) -> None:

@@ -19,7 +19,7 @@ from tests.rides.desk_world import START, World
 
 pytestmark = pytest.mark.database
 S = OrderState
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 FRESH = timedelta(seconds=30)
 
 
@@ -32,10 +32,10 @@ def set_to(world: World, order_id: int, **columns: Any) -> int:
 
 def test_ready_orders_that_are_due_and_fresh_may_be_sent_the_oldest_first(world: World) -> None:
     second = set_to(world, world.place(), due_at=START)
-    first = set_to(world, world.place(), due_at=START - MOMENT)
-    fresh = set_to(world, world.place(), due_at=START - FRESH, ready_at=START - FRESH + MOMENT)
+    first = set_to(world, world.place(), due_at=START - MILLISECOND)
+    fresh = set_to(world, world.place(), due_at=START - FRESH, ready_at=START - FRESH + MILLISECOND)
     left_out = [
-        set_to(world, world.place(), due_at=START + MOMENT),
+        set_to(world, world.place(), due_at=START + MILLISECOND),
         set_to(world, world.place(), ready_at=START - FRESH),
         set_to(world, world.place(), state=S.UNKNOWN),
     ]
@@ -59,7 +59,9 @@ def test_ready_orders_that_are_due_and_fresh_may_be_sent_the_oldest_first(world:
 
 
 def test_while_a_429_holds_calls_only_those_that_would_be_late_are_tried(world: World) -> None:
-    waits = set_to(world, world.place(), ready_at=START - FRESH + timedelta(seconds=6) + MOMENT)
+    waits = set_to(
+        world, world.place(), ready_at=START - FRESH + timedelta(seconds=6) + MILLISECOND
+    )
     late = set_to(world, world.place(), ready_at=START - FRESH + timedelta(seconds=6))
     traffic = world.client.traffic
     with world.worker() as worker, pytest.MonkeyPatch.context() as patch:
@@ -73,7 +75,7 @@ def test_while_a_429_holds_calls_only_those_that_would_be_late_are_tried(world: 
 
 def test_a_claim_is_refused_once_the_order_is_no_longer_due_or_fresh(world: World) -> None:
     for columns in (
-        {"due_at": START + MOMENT},
+        {"due_at": START + MILLISECOND},
         {"ready_at": START - FRESH},
         {"state": S.SENDING},
     ):
@@ -109,7 +111,7 @@ def test_a_body_that_was_changed_while_the_token_was_refreshed_is_not_sent_as_it
         patch.undo()
         assert world.service.count("create") == 0
         assert worker.sender.send(order_id) is True
-    [sent] = [said for name, said in world.service.calls if name == "create"]
+    [sent] = [created for name, created in world.service.calls if name == "create"]
     assert sent["fare_id"] == "F9"
 
 
@@ -170,7 +172,7 @@ def test_a_claim_that_got_no_answer_ends_as_not_sent_and_no_other_claim_does(wor
         sender = worker.sender
         claim = {"state": S.SENDING, "owner": sender.runtime.owner, "attempt": 1}
         unclear = set_to(world, world.place(), sent_at=START, **claim)
-        again = set_to(world, world.place(), sent_at=START + MOMENT, **claim)
+        again = set_to(world, world.place(), sent_at=START + MILLISECOND, **claim)
         lost = world.place()
         sender._unclear_claims.update(dict.fromkeys((unclear, again, lost, 10**6), START))
         assert list(sender.due(9)) == [lost]
@@ -208,8 +210,8 @@ def test_answers_of_a_journal_are_settled_for_their_own_attempt_and_none_stops_t
         assert left == {records[0]["mtx"], records[1]["mtx"]}
     assert world.state(sound) == S.REJECTED
     assert [world.state(each) for each in (strange, flying, of_no_attempt)] == [S.SENDING] * 3
-    said = f"the answer for {records[0]['mtx']} in the journal can't be settled: ValueError"
-    assert said in caplog.text
+    message = f"the answer for {records[0]['mtx']} in the journal can't be settled: ValueError"
+    assert message in caplog.text
 
 
 def test_an_answer_to_an_attempt_that_the_database_does_not_know_asks_for_a_comparison(

@@ -119,8 +119,8 @@ def test_a_file_that_was_cut_anywhere_keeps_every_whole_line_and_takes_more(
         journal = SentJournal(folder, 0)
         journal.sent(entry("RD-next"))
         journal.close()
-        kept = {f"RD-{number}" for number in range(whole[:size].count(b"\n"))}
-        assert references(folder) == {*kept, "RD-next"}
+        whole_lines = {f"RD-{number}" for number in range(whole[:size].count(b"\n"))}
+        assert references(folder) == {*whole_lines, "RD-next"}
 
 
 def test_a_damaged_line_costs_no_other(tmp_path: Path) -> None:
@@ -168,8 +168,8 @@ def test_lines_are_stored_for_forty_days_and_then_deleted_with_their_file(tmp_pa
         assert young <= references(tmp_path)
     assert references(tmp_path) == {f"RD-{day}" for day in range(18, 60)}
     assert len(list(tmp_path.glob("sent-*.log"))) == 7
-    kept = {f"RD-{day}" for day in range(19, 60)}
-    assert set(journal.sent.attempts()) == kept, "what is older is not remembered either"
+    young_enough = {f"RD-{day}" for day in range(19, 60)}
+    assert set(journal.sent.attempts()) == young_enough, "what is older is not remembered either"
     journal.close()
 
 
@@ -207,11 +207,11 @@ def test_lines_behind_a_gap_of_zeros_are_read(tmp_path: Path) -> None:
     path = next(tmp_path.glob("sent-*.log"))
     whole = path.read_bytes()
     assert len(whole) > 4 * BLOCK
-    kept = references(tmp_path)
+    before = references(tmp_path)
     for begin, end in ((BLOCK - 900, BLOCK + 900), (BLOCK - 900, 3 * BLOCK), (10, BLOCK)):
         path.write_bytes(whole[:begin] + bytes(end - begin) + whole[end:])
         lost = whole[:end].count(b"\n") - whole[:begin].count(b"\n") + 1
-        assert len(kept - references(tmp_path)) == lost
+        assert len(before - references(tmp_path)) == lost
 
 
 def test_the_files_of_workers_that_are_gone_go_too_and_those_of_living_ones_stay(
@@ -296,16 +296,16 @@ def test_what_the_disk_took_a_part_of_is_no_line_whatever_comes_after_it(
     other.close()
 
 
-@pytest.mark.parametrize("way", ["deleted", "moved", "replaced"])
-def test_a_journal_that_is_gone_from_its_folder_is_not_ready(tmp_path: Path, way: str) -> None:
+@pytest.mark.parametrize("how", ["deleted", "moved", "replaced"])
+def test_a_journal_that_is_gone_from_its_folder_is_not_ready(tmp_path: Path, how: str) -> None:
     folder = tmp_path / "blackbox"
     journal = AnswerJournal(folder, slots=2)
     assert journal.ready()
-    if way == "moved":
+    if how == "moved":
         folder.rename(tmp_path / "elsewhere")
     else:
         shutil.rmtree(folder)
-    if way == "replaced":
+    if how == "replaced":
         AnswerJournal(folder, slots=2).close()
     assert not journal.ready()
     with pytest.raises(OSError, match="gone"):
@@ -338,8 +338,8 @@ def test_the_furthest_watermark_of_a_database_counts_and_a_torn_one_does_not(
     tmp_path: Path,
 ) -> None:
     one, other = SentJournal(tmp_path, 0), SentJournal(tmp_path, 1)
-    for beats in range(1, 5):
-        one.write_mark(Mark(0, beats, NOON, "ours"))
+    for heartbeats in range(1, 5):
+        one.write_mark(Mark(0, heartbeats, NOON, "ours"))
     other.write_mark(Mark(1, 2, NOON, "ours"))
     other.write_mark(Mark(7, 9, NOON, "another"))
     assert one.mark("ours") == Mark(1, 2, NOON, "ours")
@@ -352,7 +352,7 @@ def test_the_furthest_watermark_of_a_database_counts_and_a_torn_one_does_not(
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("code", "stored"),
     [
         ("NO_CABS_AVAILABLE", "NO_CABS_AVAILABLE"),
         ("Mr Heron, 98333 is blocked", None),
@@ -360,14 +360,14 @@ def test_the_furthest_watermark_of_a_database_counts_and_a_torn_one_does_not(
     ],
 )
 def test_a_code_is_stored_and_a_sentence_in_its_place_is_not(
-    tmp_path: Path, said: str, kept: str | None
+    tmp_path: Path, code: str, stored: str | None
 ) -> None:
     journal = SentJournal(tmp_path, 0)
     journal.sent(entry("RD-1"))
-    outcome = Outcome(OrderState.REJECTED, code=said, next_retry="after Mr Heron has paid")
+    outcome = Outcome(OrderState.REJECTED, code=code, next_retry="after Mr Heron has paid")
     journal.answered("RD-1", 1, outcome)
     [found] = journal.entries({"RD-1"})
-    assert found.outcome == {"state": "REJECTED"} | ({"code": kept} if kept else {})
+    assert found.outcome == {"state": "REJECTED"} | ({"code": stored} if stored else {})
     journal.close()
 
 
@@ -454,8 +454,8 @@ def test_a_journal_that_is_only_read_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_torn_watermark_leaves_the_one_before_it(tmp_path: Path) -> None:
     journal, path = SentJournal(tmp_path, 0), tmp_path / "mark-0"
-    for beats in (6, 7, 8):
-        journal.write_mark(Mark(0, beats, NOON, "ours"))
+    for heartbeats in (6, 7, 8):
+        journal.write_mark(Mark(0, heartbeats, NOON, "ours"))
     path.write_bytes(path.read_bytes().replace(b'"beats":8', b'"beats":9'))
     assert journal.mark("ours") == Mark(0, 7, NOON, "ours")
     assert path.stat().st_mode & 0o777 == 0o600

@@ -138,10 +138,10 @@ def test_a_throttled_poll_is_no_failure_of_the_ride(world: World) -> None:
             worker.step()
             if world.client.traffic.is_open(write=False):
                 break
-        errors, asked = world.ride(order_id).errors, world.service.count("track_ride")
+        errors, polls = world.ride(order_id).errors, world.service.count("track_ride")
         world.clock.go(4)
         worker.step()
-    assert (world.ride(order_id).errors, world.service.count("track_ride")) == (errors, asked)
+    assert (world.ride(order_id).errors, world.service.count("track_ride")) == (errors, polls)
     assert world.ride(order_id).status == "CALL_DRIVER"
 
 

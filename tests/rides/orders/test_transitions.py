@@ -166,7 +166,7 @@ def test_an_item_is_raised_once_until_it_is_cleared(world: World) -> None:
     order_id = given(world, S.BOOKED)
     other = given(world, S.BOOKED, "too_old")
 
-    def said(detail: str | None) -> tuple[bool, int]:
+    def raise_item(detail: str | None) -> tuple[bool, int]:
         world.clock.go(1)
         with world.db.write() as s:
             order = s.get_one(Order, order_id)
@@ -181,12 +181,12 @@ def test_an_item_is_raised_once_until_it_is_cleared(world: World) -> None:
 
     version = world.page(order_id).order.version
     assert cleared() == version, "there is none"
-    assert said("first") == (True, version + 1)
-    assert said("second") == (False, version + 1)
+    assert raise_item("first") == (True, version + 1)
+    assert raise_item("second") == (False, version + 1)
     assert raised(world, order_id) == {"too_old": "first"}
     assert cleared() == version + 2
     assert cleared() == version + 2
-    assert said("third") == (True, version + 3)
+    assert raise_item("third") == (True, version + 3)
     assert raised(world, order_id) == {"too_old": "third"}
     with world.db.read() as s:
         rows = list(s.scalars(select(Attention).where(Attention.order_id == order_id)))

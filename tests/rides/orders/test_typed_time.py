@@ -107,7 +107,7 @@ def test_a_typed_time_is_the_next_one_of_that_name(text: str, meant: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "why", "said"),
+    ("text", "why", "part"),
     [
         ("", TimeRefusal.EMPTY, ""),
         (" , ", TimeRefusal.EMPTY, ""),
@@ -153,10 +153,10 @@ def test_a_typed_time_is_the_next_one_of_that_name(text: str, meant: str) -> Non
         ("in 0 min", TimeRefusal.PAST, ""),
     ],
 )
-def test_what_is_no_time_to_come_says_why(text: str, why: TimeRefusal, said: str) -> None:
+def test_what_is_no_time_to_come_says_why(text: str, why: TimeRefusal, part: str) -> None:
     with pytest.raises(NotATime) as refused:
         read_time(text, NOW, KOLKATA)
-    assert (refused.value.why, refused.value.part) == (why, said)
+    assert (refused.value.why, refused.value.part) == (why, part)
 
 
 def test_a_time_that_a_clock_change_leaves_out_or_repeats_is_refused_or_marked() -> None:

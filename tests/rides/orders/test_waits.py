@@ -83,8 +83,8 @@ def test_rides_of_a_database_that_was_in_use_get_their_waits(tmp_path: Path) -> 
     migrate(desk.services.db, "0006")
     migrate(desk.services.db, "head")
     with desk.services.db.read() as s:
-        kept = [
+        stored = [
             (s.get(Order, each).driver_s, s.get(Order, each).guest_s) for each in (order_id, other)
         ]
     desk.close()
-    assert kept == [(30, 72), (None, None)]
+    assert stored == [(30, 72), (None, None)]

@@ -39,7 +39,7 @@ class Comparing(World):
         return self.place(pickup_at=self.clock() + SOONEST)
 
     @property
-    def told(self) -> float | None:
+    def reported_ahead_s(self) -> float | None:
         with self.db.read() as s:
             return alarms(s, self.clock()).clock_ahead_s
 
@@ -62,14 +62,14 @@ def test_a_planned_ride_waits_while_our_clock_is_not_the_services_and_goes_when_
         worker.step()
         assert (world.state(order_id), world.service.count("create")) == ("SCHEDULED", 0)
         assert items(world, order_id) == {"not_ordered_yet": "PLAN_CLOCK"}
-        assert world.told == pytest.approx(ahead_s, abs=10)
+        assert world.reported_ahead_s == pytest.approx(ahead_s, abs=10)
         world.ahead = timedelta(0)
         world.clock.go(6)
         worker.step()
         worker.step()
     assert (world.state(order_id), world.service.count("create")) == ("BOOKED", 1)
     assert items(world, order_id) == {}
-    assert world.told is None
+    assert world.reported_ahead_s is None
 
 
 @pytest.mark.parametrize("ahead_s", [APART_S - 10, 10 - APART_S])
@@ -79,7 +79,7 @@ def test_clocks_that_differ_by_seconds_hold_nothing_back(world: Comparing, ahead
     with world.worker() as worker:
         worker.step()
     assert world.state(order_id) == "BOOKED"
-    assert world.told is None
+    assert world.reported_ahead_s is None
 
 
 def test_a_ride_for_now_is_sent_by_any_clock(world: Comparing) -> None:

@@ -112,9 +112,9 @@ def test_a_name_goes_also_from_what_was_typed_at_another_guests_ride(world: Worl
     assert erased(world, phone=PHONE) == (1, 1)
     assert hits(world, NAME, PHONE) == set()
     with world.db.read() as s:
-        kept = s.scalars(select(Action).where(mine)).one()
-    assert kept.payload == {"reason": "[erased] takes this car", "armed": True}
-    assert kept.text == "for [erased]"
+        action = s.scalars(select(Action).where(mine)).one()
+    assert action.payload == {"reason": "[erased] takes this car", "armed": True}
+    assert action.text == "for [erased]"
 
 
 def test_a_guest_with_an_open_order_is_not_erased(world: World) -> None:

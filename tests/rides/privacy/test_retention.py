@@ -122,10 +122,10 @@ def test_answers_go_after_thirty_days_and_the_record_after_a_year(world: World) 
 def test_counts_of_failed_sign_ins_go_after_a_day(world: World) -> None:
     with world.db.write() as s:
         sign_in_allowed(s, "somebody", "10.0.0.1", START)
-    for days, kept in ((0.9, 3), (1.1, 0)):
+    for days, left in ((0.9, 3), (1.1, 0)):
         remove_old_data(world.db, START + days * DAY, RetentionDays(), KEY)
         with world.db.read() as s:
-            assert s.query(Throttle).count() == kept
+            assert s.query(Throttle).count() == left
 
 
 def test_the_days_are_settings(world: World) -> None:
@@ -204,9 +204,9 @@ def test_a_guest_who_was_seen_lately_keeps_the_name_also_without_a_ride(world: W
     assert names == {"Lately", "Guest"}
 
 
-MOMENT = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 AT = {days: NOON - days * DAY for days in (1, 2, 7, 30, 365)}
-LATE = {"kept": timedelta(0), "gone": MOMENT}
+LATE = {"kept": timedelta(0), "gone": MILLISECOND}
 
 
 def old_rows(desk: Desk) -> None:
@@ -236,8 +236,8 @@ def test_each_kind_of_row_is_deleted_right_after_its_time_and_not_before(desk: D
             Throttle.key,
         ):
             assert s.scalars(select(column)).all() == ["kept"], column
-        told = s.scalars(select(AuditRow.what).where(AuditRow.subject == "subject")).all()
-        assert told == ["kept"]
+        entries = s.scalars(select(AuditRow.what).where(AuditRow.subject == "subject")).all()
+        assert entries == ["kept"]
 
 
 def test_data_stored_for_an_order_is_deleted_by_the_orders_own_age(desk: Desk) -> None:
@@ -267,11 +267,14 @@ def test_data_stored_for_an_order_is_deleted_by_the_orders_own_age(desk: Desk) -
         found = {name: s.get_one(Order, order_id).evidence for name, order_id in orders.items()}
         assert (found["kept"], found["gone"]) == ("{}", None)
         moved = select(Ride.order_id).where(Ride.position_at.is_not(None))
-        kept = {followed, *(number for name, number in orders.items() if name.startswith("kept"))}
-        assert set(s.scalars(moved)) == kept
+        unchanged = {
+            followed,
+            *(number for name, number in orders.items() if name.startswith("kept")),
+        }
+        assert set(s.scalars(moved)) == unchanged
         for order_id in orders.values():
             facts = s.query(Ride).filter_by(order_id=order_id).one().facts
-            assert ("position" in facts) is (order_id in kept)
+            assert ("position" in facts) is (order_id in unchanged)
             assert {"pickup", "drop", "price"} <= set(facts)
 
 
@@ -279,9 +282,9 @@ def test_a_guest_is_forgotten_right_after_the_last_of_their_rides_expires(desk: 
     old = AT[30] - DAY
     facts: dict[str, dict[str, Any]] = {
         "ordered": {"created_at": AT[30]},
-        "ordered before": {"created_at": AT[30] - MOMENT},
+        "ordered before": {"created_at": AT[30] - MILLISECOND},
         "planned": {"pickup_at": AT[30]},
-        "planned before": {"pickup_at": AT[30] - MOMENT},
+        "planned before": {"pickup_at": AT[30] - MILLISECOND},
         "unknown": {"state": "UNKNOWN"},
         "seen": {},
         "seen before": {},
@@ -296,7 +299,7 @@ def test_a_guest_is_forgotten_right_after_the_last_of_their_rides_expires(desk: 
             guest = s.get_one(Guest, order.guest_id)
             guest.created_at = old
             if name.startswith("seen"):
-                guest.seen_at = AT[30] - MOMENT * (name != "seen")
+                guest.seen_at = AT[30] - MILLISECOND * (name != "seen")
         for name, late in LATE.items():
             row = {"name": name, "created_at": AT[30] - late}
             s.add(Guest(property_id=desk.ids["desk.property"], **row))
@@ -336,17 +339,17 @@ def test_what_a_kiosk_stored_about_a_guest_is_deleted_with_them_and_of_no_one_el
         mine, yours = (s.get_one(Order, each) for each in (theirs, other))
         assert (mine.message, mine.guard_key, mine.note) == (None, "key", None), "it is open"
         assert (yours.message, yours.guard_key, yours.note) == ("words", "key", "Two suitcases")
-        told = select(TimelineEvent.order_id).where(TimelineEvent.detail.is_not(None))
-        assert s.scalars(told).all() == [other]
+        details = select(TimelineEvent.order_id).where(TimelineEvent.detail.is_not(None))
+        assert s.scalars(details).all() == [other]
 
 
 def test_the_text_of_the_service_about_an_order_is_deleted_with_the_guest_and_our_reason_stays(
     desk: Desk,
 ) -> None:
     orders = two_orders(desk)
-    said = (("INVALID_CITY", "Dear Ms Heron, not from there"), ("PLAN_MISSED", "PLAN_NO_PRICE"))
+    codes = (("INVALID_CITY", "Dear Ms Heron, not from there"), ("PLAN_MISSED", "PLAN_NO_PRICE"))
     with desk.services.db.write() as s:
-        for order_id, (code, message) in zip(orders, said, strict=True):
+        for order_id, (code, message) in zip(orders, codes, strict=True):
             row = s.get_one(Order, order_id)
             row.code, row.message = code, message
             forget_guest(s, s.get_one(Guest, row.guest_id), NOON, KEY)
@@ -362,7 +365,7 @@ def test_an_offer_is_stored_for_a_whole_day(world: World) -> None:
     for _ in range(2):
         world.offer()
     assert retention_job(world.db, RetentionDays(), KEY, START + DAY) == 0
-    assert retention_job(world.db, RetentionDays(), KEY, START + DAY + MOMENT) == 1
+    assert retention_job(world.db, RetentionDays(), KEY, START + DAY + MILLISECOND) == 1
 
 
 def test_a_pseudonym_is_of_a_phone_or_else_of_a_name_and_a_room() -> None:

@@ -52,12 +52,12 @@ ANSWERS: Final = {
 class Service:
     """Answers track_ride by id, with a body or {"error": a name in NOT_CALLED or ANSWERS}."""
 
-    says: dict[str, dict[str, Any]] = field(default_factory=dict)
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def track_answer(
         self, _token: str, *, booking_id: str | None, txn_id: str | None, **_: Any
     ) -> Answer:
-        body = self.says[booking_id or txn_id or ""]
+        body = self.answers[booking_id or txn_id or ""]
         error = body.get("error")
         if error in NOT_CALLED:
             raise NOT_CALLED[error]
@@ -148,7 +148,7 @@ class Played:
         before = [self.rows(number) for number in range(len(steps))]
         for number, step in enumerate(steps):
             ride = before[number]["ride"]
-            self.service.says[ride["booking_id"] or ride["txn_id"]] = step["answer"]
+            self.service.answers[ride["booking_id"] or ride["txn_id"]] = step["answer"]
         polled = [self.tracker.ask(claim) for claim in self.tracker.claim(1000)]
         for number, step in enumerate(steps):
             self._others(number, step.get("meanwhile", ()))
@@ -202,7 +202,7 @@ class Played:
                 for name, value in _columns(ride).items()
                 if name not in {"otp_enc", "poll_seq"}
             }
-            moments = s.scalars(
+            events = s.scalars(
                 select(TimelineEvent)
                 .where(TimelineEvent.order_id == order_id)
                 .order_by(TimelineEvent.id)
@@ -216,21 +216,26 @@ class Played:
         return {
             "order": _columns(order),
             "ride": columns | {"start code": code},
-            "timeline": [[each.what, each.name, each.detail, _plain(each.at)] for each in moments],
+            "timeline": [
+                [each.what, each.name, each.detail, _json_value(each.at)] for each in events
+            ],
             "attention": {
-                i.name: [i.detail, _plain(i.raised_at), _plain(i.cleared_at)] for i in items
+                i.name: [i.detail, _json_value(i.raised_at), _json_value(i.cleared_at)]
+                for i in items
             },
             "actions": {
                 f"{n} {a.name}": [
                     a.state,
                     a.code,
                     a.calls,
-                    _plain(a.settled_at),
-                    _plain(a.next_try_at),
+                    _json_value(a.settled_at),
+                    _json_value(a.next_try_at),
                 ]
                 for n, a in enumerate(actions)
             },
-            "audit": [[each.who, each.what, each.result, _plain(each.facts)] for each in audit],
+            "audit": [
+                [each.who, each.what, each.result, _json_value(each.facts)] for each in audit
+            ],
         }
 
 
@@ -251,10 +256,12 @@ def written(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 
 
 def _columns(row: Any) -> dict[str, Any]:
-    return {column.name: _plain(getattr(row, column.name)) for column in inspect(type(row)).columns}
+    return {
+        column.name: _json_value(getattr(row, column.name)) for column in inspect(type(row)).columns
+    }
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return round((value - START).total_seconds(), 3)
     if isinstance(value, dict):

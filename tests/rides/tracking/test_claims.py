@@ -13,7 +13,7 @@ from tests.locks import locked
 from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
-MOMENT, SECOND = timedelta(milliseconds=1), timedelta(seconds=1)
+MILLISECOND, SECOND = timedelta(milliseconds=1), timedelta(seconds=1)
 ALL = Bounds(9, 9)
 
 
@@ -40,7 +40,7 @@ def test_a_due_ride_is_leased_for_fifteen_seconds_the_longest_overdue_first(desk
     second, first = due(desk, late_s=1), due(desk, late_s=2)
     third = due(desk, lease_until=NOON, owner="gone")
     due(desk, late_s=-0.001)
-    due(desk, late_s=9, lease_until=NOON + MOMENT)
+    due(desk, late_s=9, lease_until=NOON + MILLISECOND)
     due(desk, "COMPLETED", next_poll_at=None)
     found = claim_due(desk.services.db, NOON, ALL, "w")
     assert [claim.order_id for claim in found] == [first, second, third]
@@ -119,8 +119,8 @@ def test_a_claim_is_given_back_unless_another_one_was_made_since(desk: Desk) -> 
         s.execute(text("UPDATE rides SET poll_seq = 9 WHERE order_id = :id"), {"id": second})
     release(desk.services.db, found[:2])
     leases = {order_id: (row.lease_until, row.owner) for order_id, row in rows(desk).items()}
-    kept = (NOON + 15 * SECOND, "w")
-    assert leases == {first: (None, None), second: kept, third: kept}
+    still_leased = (NOON + 15 * SECOND, "w")
+    assert leases == {first: (None, None), second: still_leased, third: still_leased}
 
 
 def test_a_poison_ride_waits_longer_each_time_and_needs_a_person(desk: Desk) -> None:

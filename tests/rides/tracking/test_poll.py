@@ -30,7 +30,7 @@ CAB: dict[str, Any] = {
 OTP = {"otp": {"start_trip": {"text": "Start code", "value": "4321"}}}
 
 
-def says(status: str, **facts: Any) -> dict[str, Any]:
+def snapshot(status: str, **facts: Any) -> dict[str, Any]:
     return {"booking_id": "C1", "booking_status": status, **facts}
 
 
@@ -52,12 +52,12 @@ def due(world: World, order_id: int) -> None:
 
 def test_a_ride_is_followed_to_its_end_and_once_more_for_the_final_price(world: World) -> None:
     world.service.tracks["C1"] = [
-        says("ALLOTMENT_PENDING"),
-        says("CALL_DRIVER", **CAB),
-        says("CLIENT_LOCATED", **CAB, **OTP),
-        says("IN_PROGRESS", **CAB),
-        says("COMPLETED", price_details={"fare": 95}),
-        says("COMPLETED", price_details={"fare": 99, "toll_charges": 10}),
+        snapshot("ALLOTMENT_PENDING"),
+        snapshot("CALL_DRIVER", **CAB),
+        snapshot("CLIENT_LOCATED", **CAB, **OTP),
+        snapshot("IN_PROGRESS", **CAB),
+        snapshot("COMPLETED", price_details={"fare": 95}),
+        snapshot("COMPLETED", price_details={"fare": 99, "toll_charges": 10}),
     ]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -87,7 +87,7 @@ def test_a_ride_is_followed_to_its_end_and_once_more_for_the_final_price(world: 
         "4.5",
         "10",
     ]
-    statuses = [moment.name for moment in world.page(order_id).events if moment.what == "ride"]
+    statuses = [event.name for event in world.page(order_id).events if event.what == "ride"]
     assert statuses == [
         "ALLOTMENT_PENDING",
         "CALL_DRIVER",
@@ -100,14 +100,14 @@ def test_a_ride_is_followed_to_its_end_and_once_more_for_the_final_price(world: 
 @pytest.mark.parametrize(
     ("answer", "kind", "seconds"),
     [
-        (says("ALLOTMENT_PENDING"), "point_to_point", 3),
-        (says("CALL_DRIVER", duration={"value": 9, "unit": "MINUTE"}), "point_to_point", 4),
-        (says("CALL_DRIVER", duration={"value": 3, "unit": "MINUTE"}), "point_to_point", 3),
-        (says("CLIENT_LOCATED"), "point_to_point", 3),
-        (says("IN_PROGRESS"), "point_to_point", 5),
-        (says("INVOICE"), "share", 3),
-        (says("INVOICE"), "auto", 5),
-        (says("BOOKING_CANCELLED"), "auto", 60),
+        (snapshot("ALLOTMENT_PENDING"), "point_to_point", 3),
+        (snapshot("CALL_DRIVER", duration={"value": 9, "unit": "MINUTE"}), "point_to_point", 4),
+        (snapshot("CALL_DRIVER", duration={"value": 3, "unit": "MINUTE"}), "point_to_point", 3),
+        (snapshot("CLIENT_LOCATED"), "point_to_point", 3),
+        (snapshot("IN_PROGRESS"), "point_to_point", 5),
+        (snapshot("INVOICE"), "share", 3),
+        (snapshot("INVOICE"), "auto", 5),
+        (snapshot("BOOKING_CANCELLED"), "auto", 60),
     ],
 )
 @pytest.mark.parametrize("pace", [1, 60])
@@ -126,7 +126,10 @@ def test_each_status_is_polled_at_its_own_interval_and_pace(
 
 
 def test_the_start_code_is_stored_encrypted_and_wiped_when_its_statuses_end(world: World) -> None:
-    world.service.tracks["C1"] = [says("CLIENT_LOCATED", **CAB, **OTP), says("IN_PROGRESS", **CAB)]
+    world.service.tracks["C1"] = [
+        snapshot("CLIENT_LOCATED", **CAB, **OTP),
+        snapshot("IN_PROGRESS", **CAB),
+    ]
     with world.worker() as worker:
         order_id = world.book(worker)
         ride = world.ride(order_id)
@@ -138,7 +141,7 @@ def test_the_start_code_is_stored_encrypted_and_wiped_when_its_statuses_end(worl
 
 
 def test_a_poll_that_brings_nothing_new_writes_its_time_and_not_the_version(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER", **CAB)]
     with world.worker() as worker:
         order_id = world.book(worker)
         before = world.page(order_id).order.version
@@ -150,8 +153,8 @@ def test_a_poll_that_brings_nothing_new_writes_its_time_and_not_the_version(worl
 
 def test_a_changed_fact_raises_the_version(world: World) -> None:
     world.service.tracks["C1"] = [
-        says("CALL_DRIVER", **CAB),
-        says("CALL_DRIVER", **{**CAB, "driver_lat": -38.52}),
+        snapshot("CALL_DRIVER", **CAB),
+        snapshot("CALL_DRIVER", **{**CAB, "driver_lat": -38.52}),
     ]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -162,7 +165,10 @@ def test_a_changed_fact_raises_the_version(world: World) -> None:
 
 
 def test_failed_polls_keep_the_last_facts_and_back_off(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB), {"raise": httpx.ReadTimeout("slow")}]
+    world.service.tracks["C1"] = [
+        snapshot("CALL_DRIVER", **CAB),
+        {"raise": httpx.ReadTimeout("slow")},
+    ]
     with world.worker() as worker:
         order_id = world.book(worker)
         waits = []
@@ -183,9 +189,9 @@ def test_failed_polls_keep_the_last_facts_and_back_off(world: World) -> None:
 
 def test_an_answer_that_comes_after_another_poll_began_is_dropped(world: World) -> None:
     world.service.tracks["C1"] = [
-        says("CALL_DRIVER", **CAB),
-        says("ALLOTMENT_PENDING"),
-        says("IN_PROGRESS", **CAB),
+        snapshot("CALL_DRIVER", **CAB),
+        snapshot("ALLOTMENT_PENDING"),
+        snapshot("IN_PROGRESS", **CAB),
     ]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -199,7 +205,7 @@ def test_an_answer_that_comes_after_another_poll_began_is_dropped(world: World) 
 
 
 def test_a_leased_ride_is_not_claimed_twice(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER")]
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER")]
     with world.worker() as worker, world.worker() as other:
         order_id = world.book(worker)
         due(world, order_id)
@@ -211,9 +217,9 @@ def test_a_shared_ride_is_handed_over_from_txn_id_to_booking_id(world: World) ->
     world.service.create.append(world.service.matching)
     world.service.tracks["T1"] = [
         {"booking_status": "ALLOTMENT_PENDING"},
-        {**says("CALL_DRIVER"), "message": "found"},
+        {**snapshot("CALL_DRIVER"), "message": "found"},
     ]
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER", **CAB)]
     with world.worker() as worker:
         order_id = world.book(worker, kind="share")
         order = world.page(order_id).order
@@ -225,9 +231,9 @@ def test_a_shared_ride_is_handed_over_from_txn_id_to_booking_id(world: World) ->
         due(world, order_id)
         worker.step()
     assert Snapshot.model_validate(world.ride(order_id).facts).driver_name == "Driver Cedar"
-    asked = [body for call, body in world.service.calls if call == "track_ride"]
-    assert asked == [{"txn_id": "T1"}, {"txn_id": "T1"}, {"booking_id": "C1"}]
-    names = [moment.name for moment in world.page(order_id).events]
+    bodies = [body for call, body in world.service.calls if call == "track_ride"]
+    assert bodies == [{"txn_id": "T1"}, {"txn_id": "T1"}, {"booking_id": "C1"}]
+    names = [event.name for event in world.page(order_id).events]
     assert names.count("BOOKED") == names.count("handover") == 1
 
 
@@ -261,7 +267,7 @@ def test_a_booking_id_that_another_order_has_is_refused_with_an_alarm(world: Wor
     with world.worker() as worker:
         world.book(worker)
         world.service.create.append(world.service.matching)
-        world.service.tracks["T1"] = [says("CALL_DRIVER", **CAB)]
+        world.service.tracks["T1"] = [snapshot("CALL_DRIVER", **CAB)]
         order_id = world.book(worker, kind="share")
     assert (world.state(order_id), world.ride(order_id).booking_id) == ("MATCHING", None)
     assert "other_booking" in wanted(world, order_id)
@@ -276,7 +282,7 @@ def test_an_answer_about_another_booking_is_an_alarm(world: World) -> None:
 
 
 def test_an_unknown_status_is_shown_and_raises_its_item_once(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER"), says("LEVITATING")]
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER"), snapshot("LEVITATING")]
     with world.worker() as worker:
         order_id = world.book(worker)
         for _ in range(3):
@@ -289,8 +295,8 @@ def test_an_unknown_status_is_shown_and_raises_its_item_once(world: World) -> No
 
 def test_a_swapped_car_asks_for_a_person(world: World) -> None:
     world.service.tracks["C1"] = [
-        says("CALL_DRIVER", **CAB),
-        says("CALL_DRIVER", vehicle_number="PM 05 XY 7777"),
+        snapshot("CALL_DRIVER", **CAB),
+        snapshot("CALL_DRIVER", vehicle_number="PM 05 XY 7777"),
     ]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -317,7 +323,7 @@ def test_an_id_that_the_service_does_not_know_is_polled_slowly(world: World) -> 
 def test_a_search_that_should_be_over_is_polled_once_a_minute_and_then_slowly(
     world: World,
 ) -> None:
-    world.service.tracks["C1"] = [says("ALLOTMENT_PENDING")]
+    world.service.tracks["C1"] = [snapshot("ALLOTMENT_PENDING")]
     with world.worker() as worker:
         order_id = world.book(worker)
         world.clock.go(240 + 61)
@@ -327,14 +333,14 @@ def test_a_search_that_should_be_over_is_polled_once_a_minute_and_then_slowly(
         world.clock.go(31 * 60)
         worker.step()
         assert wait(world, order_id) >= 270
-        world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
+        world.service.tracks["C1"] = [snapshot("CALL_DRIVER", **CAB)]
         due(world, order_id)
         worker.step()
     assert wanted(world, order_id) == set()
 
 
 def test_a_ride_older_than_a_day_asks_for_a_person(world: World) -> None:
-    world.service.tracks["C1"] = [says("IN_PROGRESS")]
+    world.service.tracks["C1"] = [snapshot("IN_PROGRESS")]
     with world.worker() as worker:
         order_id = world.book(worker)
         world.clock.go(25 * 3600)
@@ -366,7 +372,7 @@ def test_a_poison_ride_is_postponed_and_the_others_go_on(world: World) -> None:
 
 
 def test_a_clock_that_steps_back_does_not_freeze_a_ride(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER")]
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER")]
     with world.worker() as worker:
         order_id = world.book(worker)
         world.clock.go(-3600)
@@ -381,7 +387,7 @@ def test_a_clock_that_steps_back_does_not_freeze_a_ride(world: World) -> None:
 def test_a_401_while_following_refreshes_the_token_and_a_lost_link_keeps_the_facts(
     world: World,
 ) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER", **CAB)]
     with world.worker() as worker:
         order_id = world.book(worker)
         world.service.tokens = {"other"}
@@ -409,7 +415,7 @@ def test_the_worker_says_that_it_is_alive(world: World) -> None:
 def test_a_ride_that_has_ended_may_be_forgotten_by_the_service_without_an_item(
     world: World,
 ) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB), says("COMPLETED")]
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER", **CAB), snapshot("COMPLETED")]
     with world.worker() as worker:
         order_id = world.book(worker)
         for _ in range(2):
@@ -424,7 +430,7 @@ def test_a_ride_that_has_ended_may_be_forgotten_by_the_service_without_an_item(
 
 
 def test_after_a_clock_turn_every_ride_is_due_at_once(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER", **CAB)]
     line = [ServiceTime()]
     with world.worker() as worker:
         worker.runtime = replace(worker.runtime, time=lambda: line[0])
@@ -445,7 +451,7 @@ def test_after_a_clock_turn_every_ride_is_due_at_once(world: World) -> None:
 
 
 def test_a_poll_that_was_answered_before_a_clock_turn_is_repeated(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER", **CAB)]
     line = [ServiceTime()]
     with world.worker() as worker:
         worker.runtime = replace(worker.runtime, time=lambda: line[0])
@@ -463,7 +469,7 @@ def test_a_poll_that_was_answered_before_a_clock_turn_is_repeated(world: World) 
         assert ride.seen_at < turned, "it tells of before"
 
 
-class Told(NoHooks):
+class PollRecorder(NoHooks):
     """Records what monitoring is told of each poll: the outcome, and how many seconds late."""
 
     def __init__(self) -> None:
@@ -475,19 +481,19 @@ class Told(NoHooks):
 
 def test_each_poll_is_reported_to_monitoring_with_how_late_it_was(world: World) -> None:
     world.service.tracks["C1"] = [
-        *[says("CALL_DRIVER", **CAB)] * 2,
+        *[snapshot("CALL_DRIVER", **CAB)] * 2,
         {"raise": httpx.ReadTimeout("slow")},
     ]
-    told, points = Told(), list[str]()
+    recorder, points = PollRecorder(), list[str]()
     with world.worker() as worker:
         order_id = world.book(worker)
-    tracker = Tracker(replace(world.runtime, hooks=told, failpoint=points.append))
+    tracker = Tracker(replace(world.runtime, hooks=recorder, failpoint=points.append))
     for late, answered in ((2.0, True), (0.0, False)):
         due(world, order_id)
         world.clock.go(late)
         (claim,) = tracker.claim(1)
         assert tracker.poll(claim) is answered
-    assert told.polls == [("answered", 2.0), ("NoAnswer", 0.0)]
+    assert recorder.polls == [("answered", 2.0), ("NoAnswer", 0.0)]
     assert points == [
         "poll.claimed",
         "poll.answered",
@@ -497,19 +503,23 @@ def test_each_poll_is_reported_to_monitoring_with_how_late_it_was(world: World) 
     ]
 
 
-@pytest.mark.parametrize(("more", "kept"), [(0, Answer), (1, Snapshot)])
+@pytest.mark.parametrize(("more", "type_of_answer"), [(0, Answer), (1, Snapshot)])
 def test_a_long_answer_is_not_held_in_memory_until_it_is_recorded(
-    world: World, more: int, kept: type
+    world: World, more: int, type_of_answer: type
 ) -> None:
-    bare = {"status": "SUCCESS", "request_type": "TRACK_RIDE", **says("CALL_DRIVER", filling="")}
+    bare = {
+        "status": "SUCCESS",
+        "request_type": "TRACK_RIDE",
+        **snapshot("CALL_DRIVER", filling=""),
+    }
     filling = "x" * (SMALL + more - len(httpx.Response(200, json=bare).content))
     with world.worker() as worker:
         order_id = world.book(worker)
-        world.service.tracks["C1"] = [says("CALL_DRIVER", filling=filling)]
+        world.service.tracks["C1"] = [snapshot("CALL_DRIVER", filling=filling)]
         due(world, order_id)
         (claim,) = worker.tracker.claim(1)
         polled = worker.tracker.ask(claim)
-        assert type(polled.answer) is kept
+        assert type(polled.answer) is type_of_answer
         assert worker.tracker.record([polled]) == 1
     assert world.ride(order_id).status == "CALL_DRIVER"
 
@@ -517,7 +527,7 @@ def test_a_long_answer_is_not_held_in_memory_until_it_is_recorded(
 def test_an_answer_that_we_fail_to_read_costs_its_own_poll_alone(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    seen = says("CALL_DRIVER", **CAB)
+    seen = snapshot("CALL_DRIVER", **CAB)
     world.service.tracks |= {each: [seen | {"booking_id": each}] for each in ("C1", "C2")}
     with world.worker() as worker:
         broken, other = (world.book(worker) for _ in range(2))
@@ -539,7 +549,7 @@ def test_an_answer_that_we_fail_to_read_costs_its_own_poll_alone(
 
 def test_a_ride_costs_in_the_currency_of_its_own_offer(world: World) -> None:
     world.offer(currency="EUR")
-    world.service.tracks["C1"] = [says("COMPLETED", price_details={"fare": 95})]
+    world.service.tracks["C1"] = [snapshot("COMPLETED", price_details={"fare": 95})]
     with world.worker() as worker:
         order_id = world.book(worker)
     assert world.ride(order_id).total_minor == 9_500

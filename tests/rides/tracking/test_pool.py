@@ -26,7 +26,7 @@ class Played:
 
     def __init__(self, world: World, due: int, capacity: dict[Priority, int] | None = None) -> None:
         self.due = [claim_of(world, number) for number in range(1, due + 1)]
-        self.asked: SimpleQueue[int] = SimpleQueue()
+        self.polled: SimpleQueue[int] = SimpleQueue()
         self.answers = threading.Semaphore(0)
         self.errors: dict[int, Exception] = {}
         self.bounds: list[tuple[int, int]] = []
@@ -42,7 +42,7 @@ class Played:
         return taken
 
     def ask(self, claim: Claim) -> Any:
-        self.asked.put(claim.ride_id)
+        self.polled.put(claim.ride_id)
         assert self.answers.acquire(timeout=60)
         if claim.ride_id in self.errors:
             raise self.errors[claim.ride_id]
@@ -205,7 +205,7 @@ def test_a_claim_whose_lease_may_end_before_the_answer_is_not_polled(world: Worl
     polling._waiting.put((claim_of(world, 2), now))
     played.answers.release(2)
     polling.start()
-    assert played.asked.get(timeout=60) == 2
+    assert played.polled.get(timeout=60) == 2
     finished(polling, -2)
     polling.stop()
     assert played.recorded == [2]
@@ -234,10 +234,10 @@ def test_a_stop_records_answered_polls_and_releases_claims_that_were_not_polled(
     with world.worker() as worker:
         ids = [world.book(worker) for _ in range(3)]
     world.clock.go(60)
-    asked, go_on, answer = threading.Event(), threading.Event(), world.service.tracked
+    reached, go_on, answer = threading.Event(), threading.Event(), world.service.tracked
 
     def slow(key: str) -> httpx.Response:
-        asked.set()
+        reached.set()
         assert go_on.wait(60)
         return answer(key)
 
@@ -245,7 +245,7 @@ def test_a_stop_records_answered_polls_and_releases_claims_that_were_not_polled(
     polling = Polling(Tracker(world.runtime), 1, lambda: None)
     polling.start()
     assert polling.round() == ROUND_S  # two of three are claimed
-    assert asked.wait(60)
+    assert reached.wait(60)
     leased = [world.ride(order_id).lease_until for order_id in ids]
     assert leased.count(world.clock() + timedelta(seconds=15)) == 2
     thread = polling._threads[0]

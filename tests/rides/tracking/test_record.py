@@ -22,7 +22,7 @@ from tests.rides.desk_world import World
 from tests.rides.tracking.played import START, Played
 
 
-def says(number: int, status: str = "CALL_DRIVER", **facts: Any) -> dict[str, Any]:
+def snapshot(number: int, status: str = "CALL_DRIVER", **facts: Any) -> dict[str, Any]:
     return {
         "booking_id": f"C{number}",
         "booking_status": status,
@@ -35,7 +35,7 @@ def says(number: int, status: str = "CALL_DRIVER", **facts: Any) -> dict[str, An
 @pytest.fixture
 def ids(world: World) -> list[int]:
     """Six orders with rides that were polled once and are due."""
-    world.service.tracks |= {f"C{n}": [says(n)] for n in range(1, 7)}
+    world.service.tracks |= {f"C{n}": [snapshot(n)] for n in range(1, 7)}
     with world.worker() as worker:
         found = [world.book(worker) for _ in range(6)]
         worker.step()
@@ -55,7 +55,7 @@ def test_a_cab_that_moves_leaves_a_path_with_a_point_in_ten_seconds(
     ours, driven, slots = tracker(world), [-38.5], {0.0}
     assert [path(world, order_id) for order_id in ids] == [[-38.5]] * 6  # the first position
     for n in range(1, 13):  # one cab drives, the others stand still
-        world.service.tracks["C2"] = [says(2, driver_lat=-38.5 - n / 100)]
+        world.service.tracks["C2"] = [snapshot(2, driver_lat=-38.5 - n / 100)]
         slot = world.clock().timestamp() // 10
         ours.record(ours.read([ours.ask(claim) for claim in ours.claim(10)]))
         if slot not in slots:
@@ -76,7 +76,7 @@ def test_where_a_clock_is_led_a_path_has_a_point_for_ten_seconds_of_what_it_show
     for n in range(1, 4):  # within ten seconds of real time
         world.clock.go(1)
         turns.append(Turn(world.clock(), START + timedelta(minutes=n), 0))
-        world.service.tracks["C2"] = [says(2, driver_lat=-38.5 - n / 100)]
+        world.service.tracks["C2"] = [snapshot(2, driver_lat=-38.5 - n / 100)]
         world.clock.go(1)
         make_due(world.db, world.clock())
         ours.record(ours.read([ours.ask(claim) for claim in ours.claim(10)]))
@@ -90,7 +90,7 @@ def tracker(world: World, **more: Any) -> Tracker:
 def test_polls_without_events_are_recorded_together_and_show_what_moved(
     world: World, ids: list[int]
 ) -> None:
-    world.service.tracks["C2"] = [says(2, driver_lat=-38.6)]
+    world.service.tracks["C2"] = [snapshot(2, driver_lat=-38.6)]
     ours, versions = tracker(world), [world.page(order_id).order.version for order_id in ids]
     polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
     assert all(each.decision is not None and each.decision.batched for each in polled)
@@ -114,7 +114,7 @@ def test_orders_are_locked_before_their_rides_as_every_writer_does(
 ) -> None:
     if world.db.dialect == "sqlite":
         pytest.skip("one writer at a time")
-    world.service.tracks["C2"] = [says(2, driver_lat=-38.6)]
+    world.service.tracks["C2"] = [snapshot(2, driver_lat=-38.6)]
     ours, locked = tracker(world), list[str]()
     polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
 
@@ -226,7 +226,7 @@ def test_a_poison_ride_takes_no_other_of_its_batch_with_it(world: World, ids: li
         s.execute(update(Order).values(version=Order.version + 1))
         s.execute(text("UPDATE rides SET facts = '[1]' WHERE order_id = :id"), {"id": ids[0]})
     for number in range(1, 7):  # each has an event, so all are written together on locked rows
-        world.service.tracks[f"C{number}"] = [says(number, "CLIENT_LOCATED")]
+        world.service.tracks[f"C{number}"] = [snapshot(number, "CLIENT_LOCATED")]
     ours = tracker(world)
     assert ours.record([ours.ask(claim) for claim in ours.claim(10)]) == 5
     assert [world.ride(order_id).status for order_id in ids] == ["CALL_DRIVER"] + [
@@ -240,7 +240,7 @@ def test_polls_that_can_not_be_written_together_are_written_one_by_one(
     world: World, ids: list[int]
 ) -> None:
     for number in range(1, 7):  # each has an event, so none is batched
-        world.service.tracks[f"C{number}"] = [says(number, "CLIENT_LOCATED")]
+        world.service.tracks[f"C{number}"] = [snapshot(number, "CLIENT_LOCATED")]
     ours = tracker(world)
     polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
     assert not any(each.decision is None or each.decision.batched for each in polled)

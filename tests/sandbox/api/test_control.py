@@ -24,14 +24,14 @@ def test_each_change_of_the_clock_is_a_clock_turn(desk):
     desk.clock.advance(10)
     desk.control("advance", seconds=60)
     desk.clock.advance(10)
-    told = desk.control("clock", speed=0, leap=30)
-    assert [tuple(turn.values()) for turn in told["turns"][1:]] == [
+    answer = desk.control("clock", speed=0, leap=30)
+    assert [tuple(turn.values()) for turn in answer["turns"][1:]] == [
         (began + 10, began + 10, 20),
         (began + 20, began + 270, 20),
         (began + 30, began + 500, 0),
     ]
-    assert (told["now"], told["speed"]) == (began + 500, 0)
-    assert clock(desk) == told
+    assert (answer["now"], answer["speed"]) == (began + 500, 0)
+    assert clock(desk) == answer
 
 
 def test_what_changes_nothing_is_no_clock_turn(desk):
@@ -97,14 +97,14 @@ def test_an_impossible_clock_turn_is_refused_and_changes_nothing(desk, body):
 
 def test_a_leap_goes_one_second_behind_the_next_phase(desk):
     desk.control("clock", speed=0)
-    seen, told = [], {}
+    seen, answer = [], {}
     booking = desk.book("suv")
-    while told.get("booking_status") != "COMPLETED":
-        told = desk.control("leap", booking_id=booking)
-        assert told["booking_id"] == booking
-        assert told["booking_status"] == desk.track(booking)["booking_status"]
-        if told["leapt"] < HALF_HOUR:
-            seen.append(told["booking_status"])
+    while answer.get("booking_status") != "COMPLETED":
+        answer = desk.control("leap", booking_id=booking)
+        assert answer["booking_id"] == booking
+        assert answer["booking_status"] == desk.track(booking)["booking_status"]
+        if answer["leapt"] < HALF_HOUR:
+            seen.append(answer["booking_status"])
     assert seen == ["CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS", "COMPLETED"]
     assert refused(desk, "leap", booking_id=booking)[0] == 409
 
@@ -129,10 +129,10 @@ def test_without_an_id_the_leap_is_to_the_next_phase_of_all(desk):
 def test_the_clock_runs_to_the_next_phase_and_is_held_there(desk):
     desk.control("clock", speed=0)
     booking = desk.book("suv")
-    told = desk.control("leap", booking_id=booking, speed=60)
-    stop = told["stop"]
-    assert (told["speed"], told["booking_status"]) == (60, "CALL_DRIVER")
-    assert stop["service"] == told["now"] + told["leapt"]
+    answer = desk.control("leap", booking_id=booking, speed=60)
+    stop = answer["stop"]
+    assert (answer["speed"], answer["booking_status"]) == (60, "CALL_DRIVER")
+    assert stop["service"] == answer["now"] + answer["leapt"]
     assert desk.track(booking)["booking_status"] == "ALLOTMENT_PENDING"
     desk.clock.advance(900)  # however late somebody looks
     after = clock(desk)

@@ -109,7 +109,7 @@ def test_control_needs_a_header_that_a_form_cannot_send(desk):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "request_args",
     [
         {"environ_base": {"REMOTE_ADDR": "192.0.2.9"}},
         {"environ_base": {"REMOTE_ADDR": "127.0.0.1"}, "headers": {"X-Forwarded-For": "192.0.2.9"}},
@@ -117,12 +117,12 @@ def test_control_needs_a_header_that_a_form_cannot_send(desk):
         {"base_url": "http://192.0.2.1:8001"},
     ],
 )
-def test_control_answers_programs_of_this_machine_only(desk, asked):
-    more = {"headers": CONTROL | asked.get("headers", {})}
-    answer = desk.web.post("/control/reset", json={}, **(asked | more))
+def test_control_answers_programs_of_this_machine_only(desk, request_args):
+    more = {"headers": CONTROL | request_args.get("headers", {})}
+    answer = desk.web.post("/control/reset", json={}, **(request_args | more))
     assert (answer.status_code, answer.json["code"]) == (403, "CONTROL_REFUSED")
     assert "this machine" in answer.json["message"]
-    assert desk.web.get("/control/ledger", **(asked | more)).status_code == 403
+    assert desk.web.get("/control/ledger", **(request_args | more)).status_code == 403
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8001", "localhost", "[::1]:8001", "[::1]"])

@@ -160,7 +160,7 @@ def follow_to_the_end(desk, booking):
 
 
 def test_a_drop_changed_during_the_ride_continues_from_the_cab_and_is_billed_as_driven(desk):
-    plain, changed = desk.book("suv"), desk.book("suv")
+    unchanged, changed = desk.book("suv"), desk.book("suv")
     desk.until(changed, "IN_PROGRESS")
     desk.clock.advance(90)
     before = desk.track(changed)
@@ -174,7 +174,7 @@ def test_a_drop_changed_during_the_ride_continues_from_the_cab_and_is_billed_as_
     assert distance_m(follow_to_the_end(desk, changed), PORT.roads.snap(other_drop())) < 60
     assert (
         desk.until(changed, "COMPLETED")["price_details"]
-        != desk.until(plain, "COMPLETED")["price_details"]
+        != desk.until(unchanged, "COMPLETED")["price_details"]
     )
 
 

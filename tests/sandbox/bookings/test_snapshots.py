@@ -299,8 +299,8 @@ def test_another_driver_and_car_take_over_a_cab_ride_at_60_percent_of_the_approa
     leapt = desk.control("leap", booking_id=booking)
     assert (leapt["booking_status"], leapt["others"]) == ("CALL_DRIVER", 0)
     second = desk.track(booking)
-    crew = {"driver_name", "driver_number", "driver_rating", "vehicle_number"}
-    assert all(second[name] != first[name] for name in crew - {"driver_name"})
+    fields = {"driver_name", "driver_number", "driver_rating", "vehicle_number"}
+    assert all(second[name] != first[name] for name in fields - {"driver_name"})
     assert (second.get("otp"), second["booking_id"]) == (first.get("otp"), booking)
     here = desk.until(booking, "CLIENT_LOCATED")
     assert here["vehicle_number"] == second["vehicle_number"]

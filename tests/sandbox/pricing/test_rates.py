@@ -12,11 +12,11 @@ from ridedash.sandbox.pricing.fare_ids import FareSigner, LockedFare
 from tests.sandbox.sandbox_desk import HOTEL, PORT
 
 INR, EUR = tariff_of("INR"), tariff_of("EUR")
-PLAIN = rates.Terms(surge=Decimal(1), airport=False, night=False, coupon=None, fixed=None)
+BASE = rates.Terms(surge=Decimal(1), airport=False, night=False, coupon=None, fixed=None)
 TEN_KM = rates.Driven(km=Decimal(10), minutes=Decimal(20), waiting=Decimal(5))
 
 
-def price(category, terms=PLAIN, trip=TEN_KM, tariff=INR):
+def price(category, terms=BASE, trip=TEN_KM, tariff=INR):
     return rates.price(tariff, tariff.find(category), terms, trip)
 
 
@@ -41,15 +41,15 @@ def test_a_card_may_include_minutes_as_it_includes_kilometres():
 
 
 def test_surge_multiplies_the_fare_and_the_airport_has_its_own_card_and_toll():
-    assert price("suv", replace(PLAIN, surge=Decimal("1.3"))).fare == Decimal("399.75")
+    assert price("suv", replace(BASE, surge=Decimal("1.3"))).fare == Decimal("399.75")
     # Base 210, 5 km beyond the first 5 at 21, 50 for the time, 3 minutes of waiting at 3.
-    airport = price("suv", replace(PLAIN, airport=True))
+    airport = price("suv", replace(BASE, airport=True))
     assert (airport.fare, airport.toll) == (Decimal("374.00"), 60)
 
 
 def test_a_fixed_total_is_split_up_exactly():
     for total in range(80, 400):
-        parts = price("mini", replace(PLAIN, fixed=Decimal(total), airport=total % 2 == 0))
+        parts = price("mini", replace(BASE, fixed=Decimal(total), airport=total % 2 == 0))
         assert parts.total == total
         assert parts.tax == pytest.approx(parts.fare * INR.tax, abs=Decimal("0.01"))
 
@@ -61,25 +61,25 @@ def test_a_rental_costs_its_package_plus_the_excess():
 
 
 def test_an_auto_costs_half_as_much_again_at_night():
-    assert price("auto", replace(PLAIN, night=True)).fare == price("auto").fare * Decimal("1.5")
+    assert price("auto", replace(BASE, night=True)).fare == price("auto").fare * Decimal("1.5")
 
 
 def test_a_night_charge_is_added_once_and_not_multiplied():
-    night = replace(PLAIN, night=True, surge=Decimal("1.3"))
-    by_day = price("suv", replace(PLAIN, surge=Decimal("1.3"))).fare
+    night = replace(BASE, night=True, surge=Decimal("1.3"))
+    by_day = price("suv", replace(BASE, surge=Decimal("1.3"))).fare
     assert price("suv", night).fare == by_day + 40
-    assert price("mini", replace(PLAIN, night=True)).fare == price("mini").fare
+    assert price("mini", replace(BASE, night=True)).fare == price("mini").fare
 
 
 def test_terms_of_an_earlier_version_have_no_advance():
-    kept = replace(PLAIN, advance=Decimal("1.50")).to_json()
-    assert rates.Terms.from_json(kept).advance == Decimal("1.50")
-    del kept["advance"]
-    assert rates.Terms.from_json(kept).advance == 0
+    stored = replace(BASE, advance=Decimal("1.50")).to_json()
+    assert rates.Terms.from_json(stored).advance == Decimal("1.50")
+    del stored["advance"]
+    assert rates.Terms.from_json(stored).advance == 0
 
 
 def test_a_coupon_is_a_separate_discount():
-    paid = price("suv", replace(PLAIN, coupon="HARBOUR20"))
+    paid = price("suv", replace(BASE, coupon="HARBOUR20"))
     assert paid.details() == {
         "fare": 307.5,
         "service_tax": 15.38,
@@ -136,16 +136,16 @@ def test_trips_of_the_airport_have_its_card_where_there_is_one():
 
 
 def test_a_fixed_price_pays_the_toll_first_and_no_more_than_itself():
-    at_airport = replace(PLAIN, airport=True, fixed=Decimal(165))
+    at_airport = replace(BASE, airport=True, fixed=Decimal(165))
     assert price("mini", at_airport) == rates.Price(Decimal(100), Decimal(5), Decimal(60))
     cheap = price("mini", replace(at_airport, fixed=Decimal(40)))
     assert (cheap.fare, cheap.tax, cheap.toll) == (0, 0, 40)
-    assert price("rental", replace(PLAIN, airport=True)).toll == 0
+    assert price("rental", replace(BASE, airport=True)).toll == 0
 
 
 def test_a_coupon_takes_its_percentage_of_the_fare_and_another_text_nothing():
     found = {
-        coupon: price("suv", replace(PLAIN, coupon=coupon)).discount
+        coupon: price("suv", replace(BASE, coupon=coupon)).discount
         for coupon in ("WELCOME10", "HARBOUR20", "SPRING", None)
     }
     assert found == {
@@ -163,9 +163,9 @@ def test_waiting_is_free_for_two_minutes():
 
 def test_an_upfront_price_and_a_shared_one_are_in_steps_of_the_city():
     # 50 + 8 km at 12 + 20 minutes at 1.50 + 3 of waiting at 1.50, and 5 % of tax
-    assert rates.fixed_total(INR, INR.find("mini"), PLAIN, TEN_KM) == 190
-    alone, shared = rates.share_cost(INR, INR.find("share"), PLAIN, TEN_KM, 1)
-    for_two = rates.share_cost(INR, INR.find("share"), PLAIN, TEN_KM, 2)
+    assert rates.fixed_total(INR, INR.find("mini"), BASE, TEN_KM) == 190
+    alone, shared = rates.share_cost(INR, INR.find("share"), BASE, TEN_KM, 1)
+    for_two = rates.share_cost(INR, INR.find("share"), BASE, TEN_KM, 2)
     assert (alone, shared) == (173, 139)
     assert for_two == (277, 222)
     assert rates.rounded(Decimal("4.55"), Decimal("0.10")) == Decimal("4.60")
@@ -178,7 +178,7 @@ def test_only_an_auto_has_a_convenience_charge():
 
 
 def test_prices_of_the_second_city_are_multiples_of_a_tenth():
-    cost = rates.share_cost(EUR, EUR.find("share"), PLAIN, TEN_KM, 1)[1]
+    cost = rates.share_cost(EUR, EUR.find("share"), BASE, TEN_KM, 1)[1]
     assert cost % Decimal("0.10") == 0
 
 

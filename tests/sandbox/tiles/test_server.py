@@ -137,12 +137,12 @@ def test_a_tile_is_cacheable_for_a_day_and_answers_304_afterwards(client: FlaskC
 
 def test_buildings_are_within_their_block_and_fill_most_of_its_edge() -> None:
     square = [(0.0, 0.0), (90.0, 0.0), (90.0, 90.0), (0.0, 90.0)]
-    houses = buildings(square, 300.0)
-    assert len(houses) > 12
-    assert all(-0.1 <= x <= 90.1 and -0.1 <= y <= 90.1 for house in houses for x, y in house)
+    found = buildings(square, 300.0)
+    assert len(found) > 12
+    assert all(-0.1 <= x <= 90.1 and -0.1 <= y <= 90.1 for building in found for x, y in building)
     assert not any(
-        inside(house, (45.0, 45.0))
-        for house in buildings([(x * 3, y * 3) for x, y in square], 300.0)
+        inside(building, (45.0, 45.0))
+        for building in buildings([(x * 3, y * 3) for x, y in square], 300.0)
     )
 
 

@@ -21,10 +21,10 @@ REFUSAL = {"status": "FAILURE", "code": "INVALID_CITY"}
 
 
 class Stage:
-    """A client with a clock that tests set, and a service that repeats one answer, `says`."""
+    """A client with a clock that tests set, and a service that repeats one answer, `answer`."""
 
-    def __init__(self, says, rate=math.inf):
-        self.says, self.calls, self.now = says, 0, 0.0
+    def __init__(self, answer, rate=math.inf):
+        self.answer, self.calls, self.now = answer, 0, 0.0
         self.traffic = Traffic(
             rate, monotonic=lambda: self.now, pause=self.pause, chance=lambda: 0.0
         )
@@ -39,18 +39,18 @@ class Stage:
 
     def play(self, _request):
         self.calls += 1
-        if isinstance(self.says, Exception):
-            raise self.says
+        if isinstance(self.answer, Exception):
+            raise self.answer
         return (
-            self.says
-            if isinstance(self.says, httpx.Response)
-            else httpx.Response(200, json=self.says)
+            self.answer
+            if isinstance(self.answer, httpx.Response)
+            else httpx.Response(200, json=self.answer)
         )
 
-    def ask(self, deed, times=1):
+    def ask(self, call, times=1):
         for _ in range(times):
             with pytest.raises(ServiceError) as caught:
-                deed(self.client)
+                call(self.client)
         return caught.value
 
 
@@ -142,16 +142,16 @@ def test_what_could_not_be_built_is_our_fault_and_says_nothing_of_the_service(er
     assert responses.result_of_error(error) is result
 
 
-@pytest.mark.parametrize("deed", [create, cancel])
-def test_five_writes_without_an_answer_throttle_the_sixth_which_was_not_sent(deed):
+@pytest.mark.parametrize("call", [create, cancel])
+def test_five_writes_without_an_answer_throttle_the_sixth_which_was_not_sent(call):
     stage = Stage(httpx.ConnectError("refused"))
-    stage.ask(deed, 5)
-    held = stage.ask(deed)
+    stage.ask(call, 5)
+    held = stage.ask(call)
     assert isinstance(held, Throttled)
     assert (held.sent, held.why, held.wait_s, stage.calls) == (False, "silent", 5, 5)
     stage.now += 5
-    stage.says = {"status": "SUCCESS", "booking_id": "C1"}
-    deed(stage.client)
+    stage.answer = {"status": "SUCCESS", "booking_id": "C1"}
+    call(stage.client)
     assert not stage.traffic.is_open(write=True)
 
 
@@ -173,15 +173,15 @@ def test_refusals_a_hundred_times_open_nothing():
 
 def test_a_second_try_is_made_only_within_the_budget_of_repeats():
     stage = Stage(httpx.Response(500))
-    asked = []
+    calls = []
     for _ in range(3):
         before = stage.calls
         stage.ask(products)
-        asked.append(stage.calls - before)
-        stage.says = PRODUCTS
+        calls.append(stage.calls - before)
+        stage.answer = PRODUCTS
         products(stage.client)
-        stage.says = httpx.Response(500)
-    assert asked == [2, 2, 1]
+        stage.answer = httpx.Response(500)
+    assert calls == [2, 2, 1]
 
 
 def test_a_call_of_ours_that_can_not_be_built_leaves_the_breaker_alone():

@@ -51,15 +51,15 @@ def test_the_next_address_is_tried_when_one_refuses():
 
 
 def test_a_name_that_the_proxy_leads_to_is_not_looked_up_here():
-    asked = []
+    opened = []
     egress = Egress(proxy="http://proxy.example:3128")
     backend = DeadlineBackend(
-        lambda host, port: asked.append((host, port)), egress, ssl.create_default_context()
+        lambda host, port: opened.append((host, port)), egress, ssl.create_default_context()
     )
     for host in ("rides.example", "localhost"):
         with active(Deadline(LONG_S, LONG_S)), pytest.raises(httpcore.ConnectError):
             backend.connect_tcp(host, 443)
-    assert asked == [("proxy.example", 3128), ("localhost", 443)]
+    assert opened == [("proxy.example", 3128), ("localhost", 443)]
 
 
 class FakeStream(httpcore.NetworkStream):

@@ -51,7 +51,7 @@ def test_a_refused_connection_has_its_cause():
 
 
 def test_https_goes_through_the_proxy_which_sees_the_name_and_no_call(certificate):
-    with tls_server(certificate, keep=True) as server, tunnels_to(server.port) as (proxy, asked):
+    with tls_server(certificate, keep=True) as server, tunnels_to(server.port) as (proxy, heads):
         named = proxy.replace("//", "//desk:p%40ss@")
         egress = Egress(str(certificate), named)
         with Http(egress=egress) as http:
@@ -70,8 +70,8 @@ def test_https_goes_through_the_proxy_which_sees_the_name_and_no_call(certificat
     assert len(server.requests) == 3
     assert all(TOKEN.encode() in request for request in server.requests)
     assert b"GET /rides?q=1 " in server.requests[0]
-    assert len(asked) == 2  # a kept connection goes on through its tunnel
-    for head in asked:
+    assert len(heads) == 2  # a kept connection goes on through its tunnel
+    for head in heads:
         assert head.startswith(f"CONNECT {NAME}:8443 HTTP/1.1\r\n".encode())
         assert b"Proxy-Authorization: Basic ZGVzazpwQHNz\r\n" in head
         assert TOKEN.encode() not in head
@@ -90,7 +90,7 @@ def test_a_proxy_that_refuses_is_the_cause_and_nothing_was_sent(certificate):
 
 def test_a_proxy_that_hangs_up_or_speaks_nonsense_proves_that_nothing_was_sent():
     for nonsense in (b"", b"no HTTP at all\r\n\r\n"):
-        with serving(lambda line, stop, say=nonsense: line.sendall(say)) as proxy:
+        with serving(lambda line, stop, sent=nonsense: line.sendall(sent)) as proxy:
             error = failed(Egress(proxy=proxy.url), f"https://{NAME}")
         assert (error.sent, error.why) == (False, "ProxyError")
 
@@ -188,7 +188,7 @@ class Line(httpcore.NetworkStream):
 
 
 @pytest.mark.parametrize(
-    ("said", "error"),
+    ("outcome", "error"),
     [
         (httpcore.ReadTimeout("slow"), httpcore.ConnectTimeout),
         (httpcore.ReadError("torn"), httpcore.ProxyError),
@@ -197,11 +197,11 @@ class Line(httpcore.NetworkStream):
         (httpcore.Response(199), httpcore.ProxyError),
     ],
 )
-def test_a_line_without_a_tunnel_is_closed(monkeypatch, said, error):
+def test_a_line_without_a_tunnel_is_closed(monkeypatch, outcome, error):
     def connect(_stream, _egress, _target):
-        if isinstance(said, Exception):
-            raise said
-        return said
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     monkeypatch.setattr(egress_module, "_connect", connect)
     line = Line()
@@ -212,15 +212,15 @@ def test_a_line_without_a_tunnel_is_closed(monkeypatch, said, error):
 
 @pytest.mark.parametrize("status", [200, 299])
 def test_a_tunnel_is_requested_by_name_or_by_address(monkeypatch, status):
-    asked, tunnel = [], Line()
+    targets, tunnel = [], Line()
 
     def connect(_stream, _egress, target):
-        asked.append(target)
+        targets.append(target)
         return httpcore.Response(status, extensions={"network_stream": tunnel})
 
     monkeypatch.setattr(egress_module, "_connect", connect)
     line, egress = Line(), Egress(proxy="https://proxy.example")
     for host in (NAME, "2001:db8::7"):
         assert open_tunnel(line, egress, None, (host, 8443)) is tunnel
-    assert asked == [f"{NAME}:8443", "[2001:db8::7]:8443"]
+    assert targets == [f"{NAME}:8443", "[2001:db8::7]:8443"]
     assert (line.closed, line.named) == (0, ["proxy.example"] * 2)

@@ -139,8 +139,8 @@ def test_a_bomb_is_not_inflated(http):
 @pytest.mark.parametrize("status", ["401 Unauthorized", "429 Too Many Requests"])
 def test_status_and_headers_count_where_the_body_can_not_be_read(http, status):
     body = gzip.compress(b"{}")
-    told = answer(body, "Content-Encoding: gzip", "Retry-After: 7", status=status)
-    with serving(lambda line, stop: line.sendall(told)) as server:
+    whole = answer(body, "Content-Encoding: gzip", "Retry-After: 7", status=status)
+    with serving(lambda line, stop: line.sendall(whole)) as server:
         got = get(http, server.url)
     assert (got.status, got.headers["retry-after"]) == (int(status[:3]), "7")
 

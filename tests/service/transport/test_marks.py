@@ -10,7 +10,7 @@ from tests.service.bodies import PRODUCTS, SNAPSHOT
 from tests.service.test_client import APP_TOKEN, OPERATIONS, ORDER, PICKUP, TOKEN, Service
 
 
-class Kept(NoHooks):
+class Recorded(NoHooks):
     """Hooks that keep every call."""
 
     records = True
@@ -23,17 +23,17 @@ class Kept(NoHooks):
 
 
 def recorded(*answers):
-    service, kept = Service(*answers), Kept()
+    service, exchanges = Service(*answers), Recorded()
     client = service.client()
-    client.traffic.hooks = kept
-    return client, kept
+    client.traffic.hooks = exchanges
+    return client, exchanges
 
 
 @pytest.mark.parametrize(("call", "method", "path", "body"), OPERATIONS)
 def test_each_operation_is_given_with_request_and_answer(call, method, path, body):
-    client, kept = recorded(body)
+    client, exchanges = recorded(body)
     call(client)
-    (seen,) = kept.all
+    (seen,) = exchanges.all
     assert (seen.operation, seen.request.method, seen.outcome) == (path, method, "2xx")
     assert seen.answer is not None
     assert seen.answer.status == 200
@@ -45,30 +45,33 @@ def test_each_operation_is_given_with_request_and_answer(call, method, path, bod
 
 
 def test_a_repeated_call_is_given_twice_with_its_attempt():
-    client, kept = recorded(httpx.Response(503), PRODUCTS)
+    client, exchanges = recorded(httpx.Response(503), PRODUCTS)
     client.products(PICKUP)
-    assert [(each.request.attempt, each.outcome) for each in kept.all] == [(1, "5xx"), (2, "2xx")]
+    assert [(each.request.attempt, each.outcome) for each in exchanges.all] == [
+        (1, "5xx"),
+        (2, "2xx"),
+    ]
 
 
 def test_a_call_without_an_answer_says_why():
-    client, kept = recorded(httpx.ReadTimeout("slow"))
+    client, exchanges = recorded(httpx.ReadTimeout("slow"))
     with pytest.raises(NoAnswer):
         client.create_booking(ORDER, TOKEN)
-    (seen,) = kept.all
+    (seen,) = exchanges.all
     assert (seen.answer, seen.outcome) == (None, "unanswered")
     assert seen.failure == "no answer (ReadTimeout), sent"
     assert seen.first_byte_s is None
 
 
 def test_a_call_without_a_permit_is_given_as_one_that_was_not_made():
-    client, kept = recorded(httpx.ConnectError("down"))
+    client, exchanges = recorded(httpx.ConnectError("down"))
     for _ in range(50):
         with pytest.raises(ServiceError):
             client.track_ride(TOKEN, booking_id="CRN1")
-    assert kept.all[-1].outcome == "held"
+    assert exchanges.all[-1].outcome == "held"
     with pytest.raises(Throttled):
         client.track_ride(TOKEN, booking_id="CRN1")
-    assert kept.all[-1].waited_s == pytest.approx(kept.all[-1].total_s)
+    assert exchanges.all[-1].waited_s == pytest.approx(exchanges.all[-1].total_s)
 
 
 def test_without_a_recorder_nothing_is_made(monkeypatch):

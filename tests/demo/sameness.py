@@ -136,7 +136,7 @@ def named(facts: list[Any]) -> list[Any]:
     return found
 
 
-def told(demo: Running) -> str:
+def fingerprint(demo: Running) -> str:
     """One hash of the facts."""
     return digest(named(facts(demo)))
 

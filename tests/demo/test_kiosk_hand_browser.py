@@ -40,9 +40,9 @@ def test_a_visit_that_is_cut_short_begins_anew_and_makes_one_order(kiosk: FakeKi
     page = kiosk.page()
     page.evaluate(CUT)
     assert page.evaluate(HAND, [WANTED | REFERENCES, True]) is True
-    names = [name for name, _given in kiosk.asked]
+    names = [name for name, _given in kiosk.requests]
     assert names.count("cars") == 2
-    [order] = [given for name, given in kiosk.asked if name == "order"]
+    [order] = [given for name, given in kiosk.requests if name == "order"]
     assert (order["visit"], order["form_token"]) == tuple(REFERENCES.values())
 
 
@@ -50,4 +50,4 @@ def test_what_need_not_be_booked_any_more_is_not_booked(kiosk: FakeKiosk) -> Non
     page = kiosk.page()
     assert page.evaluate(HAND, [WANTED | REFERENCES, False]) is False
     assert page.locator("body").get_attribute("data-screen") == "check"
-    assert [name for name, _given in kiosk.asked if name == "order"] == []
+    assert [name for name, _given in kiosk.requests if name == "order"] == []

@@ -129,11 +129,11 @@ PLACES = [
 class FakeService:
     """Answers products and place search; tests change its attributes.
 
-    `asked` holds every request.
+    `requests` holds every request.
     """
 
     def __init__(self) -> None:
-        self.asked: list[httpx.Request] = []
+        self.requests: list[httpx.Request] = []
         self.categories = [
             category("mini", "Mini"),
             category("suv", "SUV") | copy.deepcopy(SURGE),
@@ -160,11 +160,11 @@ class FakeService:
 
     def questions(self, path: str) -> list[dict[str, str]]:
         return [
-            dict(request.url.params) for request in self.asked if request.url.path.endswith(path)
+            dict(request.url.params) for request in self.requests if request.url.path.endswith(path)
         ]
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request)
+        self.requests.append(request)
         routes: dict[str, Callable[[httpx.Request], httpx.Response]] = {
             "/v1/products": self._products,
             "/places": self._places,
@@ -178,25 +178,27 @@ class FakeService:
             raise httpx.ConnectError("refused", request=request)
         if self.refusal:
             return httpx.Response(200, json=self.refusal)
-        asked = request.url.params
-        wanted = asked.get("category")
+        params = request.url.params
+        wanted = params.get("category")
         body: dict[str, Any] = {
             "categories": [c for c in self.categories if wanted in (None, c["id"])]
         }
         if wanted in self.fails:
             return httpx.Response(500)
         body["ride_estimate"] = {}
-        if "drop_lat" in asked and (wanted or not self.alone):
+        if "drop_lat" in params and (wanted or not self.alone):
             body["ride_estimate"] = [SHARE] if wanted == "share" else self.estimates
         if self.zone:
             body["hotspot_zone"] = self.zone
         return httpx.Response(200, json=body)
 
-    def _places(self, request: httpx.Request, told: dict[str, str] | None = None) -> httpx.Response:
+    def _places(
+        self, request: httpx.Request, details: dict[str, str] | None = None
+    ) -> httpx.Response:
         if self.places_down:
             raise httpx.ConnectError("refused", request=request)
-        if told:
-            return httpx.Response(200, json=told)
+        if details:
+            return httpx.Response(200, json=details)
         words = request.url.params["q"].lower()
         return httpx.Response(
             200, json={"places": [p for p in self.places if words in str(p["name"]).lower()]}

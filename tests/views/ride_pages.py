@@ -169,10 +169,10 @@ def make_desk(folder: Path, **settings: str) -> Desk:
 def token(client: FlaskClient) -> str:
     """A CSRF token of the browser's session, as its pages have one; no page is made for it."""
     with client.session_transaction() as session:
-        kept = session.setdefault("csrf_token", secrets.token_hex(20))
+        secret = session.setdefault("csrf_token", secrets.token_hex(20))
     key = client.application.secret_key
     assert key
-    return URLSafeTimedSerializer(key, salt="wtf-csrf-token").dumps(kept)
+    return URLSafeTimedSerializer(key, salt="wtf-csrf-token").dumps(secret)
 
 
 def token_of_page(client: FlaskClient, path: str) -> str:

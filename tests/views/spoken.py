@@ -43,7 +43,7 @@ class Speech(HTMLParser):
         self.foreign: list[str] = []
         self.open: list[tuple[str, bool]] = []
         self.depth = 0  # how many ⟦ are open
-        self.heard = False  # whether any text was in ⟦ ⟧
+        self.is_marked = False  # whether any text was in ⟦ ⟧
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -75,7 +75,7 @@ class Speech(HTMLParser):
         for letter in text:
             if letter == "⟦":
                 depth += 1
-                self.heard = True
+                self.is_marked = True
             elif letter == "⟧":
                 depth -= 1
             elif not depth:
@@ -102,5 +102,5 @@ def foreign_words(page: str, data: frozenset[str] = frozenset()) -> list[str]:
     """The texts of a page that have a word, come from no catalogue and are no facts."""
     speech = Speech(data)
     speech.feed(page)
-    assert speech.heard, "the page is not in en-XA"
+    assert speech.is_marked, "the page is not in en-XA"
     return speech.foreign

@@ -122,8 +122,8 @@ def _kiosk(desk: Desk) -> int:
         row = new_device(s, home, KioskKind.KIOSK, "Lobby", NOON)
         begin(row, NOON)
         row.seen_at, row.health = NOON, {"voices": ["en"], "fonts": ["en"]}
-        way = {"words": {"en": "Past the fountain"}, "metres": 40, "steps": False}
-        s.add(PickupHint(property_id=home, kiosk_id=row.id, point="Gate 2", **way))
+        directions = {"words": {"en": "Past the fountain"}, "metres": 40, "steps": False}
+        s.add(PickupHint(property_id=home, kiosk_id=row.id, point="Gate 2", **directions))
         return row.id
 
 

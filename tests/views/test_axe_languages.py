@@ -53,9 +53,9 @@ def faults(page: Page, address: str, code: str) -> list[str]:
     """What axe finds on a page, and a fault if the page is not in this language."""
     page.goto(address)
     found = violations(page)
-    said = page.locator("html").get_attribute("lang")
-    if said != LANGUAGES[code].tag:
-        found.append(f"its language is {said}")
+    lang = page.locator("html").get_attribute("lang")
+    if lang != LANGUAGES[code].tag:
+        found.append(f"its language is {lang}")
     return [f"{code} {address[:40]}: {each}" for each in found]
 
 

@@ -175,7 +175,7 @@ def test_scripts_say_nothing_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "words_found"),
     [
         ('say("No car found");', ["No car found"]),
         ('button.textContent = "Book";', ["Book", "Book"]),
@@ -186,5 +186,5 @@ def test_scripts_say_nothing_of_their_own() -> None:
         ("price.textContent = `${low}–${high}`;", []),
     ],
 )
-def test_a_word_of_a_script_is_found(script: str, said: list[str]) -> None:
-    assert own_words(script) == said
+def test_a_word_of_a_script_is_found(script: str, words_found: list[str]) -> None:
+    assert own_words(script) == words_found

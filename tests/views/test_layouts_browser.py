@@ -45,7 +45,7 @@ COVERED = """() => {
   }));
   return rows.length;
 }"""
-NOBODYS = "\ue123"  # a character for private use, which no font has
+UNKNOWN_LETTER = "\ue123"  # a character for private use, which no font has
 TRANSLATIONS = Path(__file__).parents[2] / "translations"
 LEFT_AND_RIGHT = """() => {
   const middle = (part) => {
@@ -226,11 +226,11 @@ def test_every_offered_script_has_its_glyphs(browser: Browser) -> None:
     with browser.new_page() as page:
         missing = {
             language.tag: page.evaluate(
-                MISSING, [language.tag, sorted({*pseudo.letters(language.code), NOBODYS})]
+                MISSING, [language.tag, sorted({*pseudo.letters(language.code), UNKNOWN_LETTER})]
             )
             for language in LANGUAGES.values()
         }
-    assert missing == {tag: [NOBODYS] for tag in missing}
+    assert missing == {tag: [UNKNOWN_LETTER] for tag in missing}
 
 
 def test_a_printed_card_has_whole_lines_and_a_map_that_shows_its_pin(served: Served) -> None:

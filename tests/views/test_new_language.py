@@ -28,8 +28,8 @@ def translated(folder: Path) -> None:
     catalogue = words.read(CODE)
     words.update(catalogue, template)
     for message in words.messages(catalogue):
-        said = f"⟨{CODE}⟩{words.key_of(message)[1]}"
-        message.string = (said,) * catalogue.num_plurals if message.pluralizable else said
+        marked = f"⟨{CODE}⟩{words.key_of(message)[1]}"
+        message.string = (marked,) * catalogue.num_plurals if message.pluralizable else marked
         message.flags.add(words.MACHINE)
     path = folder / CODE / "LC_MESSAGES" / "messages.po"
     path.parent.mkdir(parents=True)

@@ -192,8 +192,8 @@ def test_entries_of_ridedash_itself_are_collapsed_between_those_of_people(desk: 
             ("2 steps of ridedash", 2),
         ]
     )
-    for asked in ("", "who=worker", "what=order.move"):  # none of the worker's steps, or only these
-        assert folded(asked) == [], asked
+    for query in ("", "who=worker", "what=order.move"):  # none of the worker's steps, or only these
+        assert folded(query) == [], query
     assert f'href="/admin/audit?who={me}"' in client.get(f"/admin/audit?ride={order_id}").text
 
 
@@ -239,8 +239,8 @@ def test_the_export_has_the_entries_of_the_page_and_names_no_guest(desk: Desk) -
 def test_the_entry_of_an_export_holds_what_was_read_and_no_more(desk: Desk) -> None:
     client = desk.client()
     form = {"csrf_token": token(client)}
-    asked = f"ride=7&who={'x' * 5000}&day=yesterday&more={'y' * 5000}"
-    assert client.post(f"/admin/audit/export.csv?{asked}", data=form).status_code == 200
+    query = f"ride=7&who={'x' * 5000}&day=yesterday&more={'y' * 5000}"
+    assert client.post(f"/admin/audit/export.csv?{query}", data=form).status_code == 200
     with desk.services.db.read() as s:
         facts = s.query(AuditRow).filter_by(what="audit.exported").one().facts
     assert facts["query"] == {"ride": "7", "who": "x" * 80, "machine": "1"}

@@ -136,12 +136,12 @@ def test_a_drawing_is_sent_small_to_browsers_that_can_inflate_it(desk: Desk) -> 
 
     save(desk.client(), SVG.replace(b"</svg>", b'<path d="M0 0h9"/>' * 200 + b"</svg>"))
     address, stranger = f"/face/{ours(desk).logo}", desk.client(signed_in=False)
-    plain = stranger.get(address)
+    uncompressed = stranger.get(address)
     packed = stranger.get(address, headers={"Accept-Encoding": "gzip, br"})
     assert packed.headers["Content-Encoding"] == "gzip"
-    assert gzip.decompress(packed.data) == plain.data
-    assert len(packed.data) * 5 < len(plain.data)
-    assert "Accept-Encoding" in plain.headers["Vary"]
+    assert gzip.decompress(packed.data) == uncompressed.data
+    assert len(packed.data) * 5 < len(uncompressed.data)
+    assert "Accept-Encoding" in uncompressed.headers["Vary"]
 
 
 def test_the_style_sheet_of_a_colour_is_computed(desk: Desk) -> None:

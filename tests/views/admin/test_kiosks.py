@@ -243,8 +243,8 @@ def test_empty_directions_are_refused_with_a_message(
 def test_a_kiosk_of_another_property_is_not_there(desk: Desk) -> None:
     foreign, client = add_kiosk(desk, "other"), desk.client()
     assert client.get(f"/admin/kiosks/{foreign}").status_code == 404
-    for deed in ("", "/pair", "/pin", "/out-of-order", "/revoke", "/hints"):
-        assert post(client, f"/admin/kiosks/{foreign}{deed}", **FORM).status_code == 404, deed
+    for action in ("", "/pair", "/pin", "/out-of-order", "/revoke", "/hints"):
+        assert post(client, f"/admin/kiosks/{foreign}{action}", **FORM).status_code == 404, action
     assert stored(desk, foreign).revoked_at is None
 
 

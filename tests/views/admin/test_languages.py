@@ -43,23 +43,23 @@ def test_levels_and_shares_are_those_of_the_catalogues(desk: Desk) -> None:
 
 @pytest.mark.browser
 def test_a_browser_without_letters_of_a_language_says_so(tmp_path: Path, browser: Browser) -> None:
-    nobodys = chr(0xE123)  # for private use: no font has this letter
+    unknown_letter = chr(0xE123)  # for private use: no font has this letter
     with served_desk(tmp_path, browser) as served:
         served.desk.add(lambda s: setattr(s.get(Staff, served.desk.ids["desk"]), "role", "manager"))
         page = served.staff()
         page.goto("/admin/languages")
-        said = page.locator("[data-boxes]")
-        expect(said).to_have_text(
+        boxes = page.locator("[data-boxes]")
+        expect(boxes).to_have_text(
             "This computer has the letters of every language that is offered."
         )
 
         def without_hindi(route: Route) -> None:
             text = route.fetch().text()
-            route.fulfill(body=text.replace("आपके ड्राइवर", nobodys), content_type="text/html")
+            route.fulfill(body=text.replace("आपके ड्राइवर", unknown_letter), content_type="text/html")
 
         page.route("**/admin/languages", without_hindi)
         page.reload()
-        expect(said).to_contain_text("boxes instead of letters in: Hindi.")
+        expect(boxes).to_contain_text("boxes instead of letters in: Hindi.")
 
 
 def test_the_switch_is_stored_and_recorded_once(desk: Desk) -> None:

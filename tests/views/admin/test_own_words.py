@@ -59,8 +59,8 @@ def test_own_words_stand_on_the_link_the_poll_the_card_and_the_receipt(
 ) -> None:
     own = {"greeting": "Dear <guest>", "card_meet": "Our porter waits at"}
     own |= {"card_foot": "We & our porters", "receipt_foot": "See you <soon>"}
-    said = {"meet_pickup": "Look for our porter at {pickup}", "card_desk": "Ring {phone}"}
-    assert write(manager, **own, **said).status_code == 303
+    sentences = {"meet_pickup": "Look for our porter at {pickup}", "card_desk": "Ring {phone}"}
+    assert write(manager, **own, **sentences).status_code == 303
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     address, phone = link(desk, order_id), desk.client(signed_in=False)
     page = html.unescape(phone.get(address).text)
@@ -166,7 +166,7 @@ def test_the_file_goes_out_and_comes_back(desk: Desk, manager: FlaskClient) -> N
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (('"thank_you"', '"thanks"'), "a sentence that is not in the list: thanks"),
         (('"Danke"', '"Danke {guest}"'), "This sentence has no fact called {guest}."),
@@ -176,11 +176,11 @@ def test_the_file_goes_out_and_comes_back(desk: Desk, manager: FlaskClient) -> N
     ],
 )
 def test_a_file_is_used_whole_or_not_at_all(
-    desk: Desk, manager: FlaskClient, change: tuple[Any, str], said: str
+    desk: Desk, manager: FlaskClient, change: tuple[Any, str], message: str
 ) -> None:
     write(manager, "de", thank_you="Danke")
     text = manager.get(f"{WORDS}/file.po?language=de").text
     answer = send(manager, re.sub(change[0], change[1], text).encode())
-    assert answer.status_code == (422 if said else 303)
-    assert said in html.unescape(answer.text)
+    assert answer.status_code == (422 if message else 303)
+    assert message in html.unescape(answer.text)
     assert rows(desk) == [("de", "thank_you", "Danke")]

@@ -125,8 +125,8 @@ def test_another_time_zone_needs_confirmation_once_while_rides_are_planned_in_th
         order.pickup_at, order.version = NOON + timedelta(hours=4), 9  # 18:00 in Kolkata
     answer = post(client, "/admin/property", **FACTS)
     assert answer.status_code == 422
-    said = unescape(answer.text)
-    assert "1 planned ride keeps its moment: Mon 4 May 18:00 will read Mon 4 May 13:30." in said
+    text = unescape(answer.text)
+    assert "1 planned ride keeps its moment: Mon 4 May 18:00 will read Mon 4 May 13:30." in text
     assert row(desk, Property, desk.ids["desk.property"]).timezone == "Asia/Kolkata"
     assert 'name="zone_asked" value="Europe/Lisbon"' in answer.text
     other = FACTS | {"timezone": "Asia/Calcutta", "zone_asked": "Europe/Lisbon"}
@@ -163,8 +163,8 @@ def test_what_a_property_has_stays_in_its_lists_whatever_its_age(desk: Desk) -> 
     page = client.get("/admin/property").text
     assert '<option value="Asia/Calcutta" selected>' in page
     assert '<option value="DEM" selected>' in page
-    kept = FACTS | {"timezone": "Asia/Calcutta", "currency": "DEM"}
-    assert post(client, "/admin/property", **kept).status_code == 303
+    same_values = FACTS | {"timezone": "Asia/Calcutta", "currency": "DEM"}
+    assert post(client, "/admin/property", **same_values).status_code == 303
     assert row(desk, Property, home).timezone == "Asia/Calcutta"
 
 
@@ -274,9 +274,9 @@ def test_an_invitation_works_once_and_gives_its_role(desk: Desk) -> None:
     assert accept(desk, link, **form).status_code == 404
     with desk.services.db.read() as s:
         staff = s.query(Staff).filter_by(sign_in_name="heron").one()
-        kept = s.query(Invitation).one()
+        invitation = s.query(Invitation).one()
     assert (staff.role, staff.property_id) == ("concierge", desk.ids["desk.property"])
-    assert link.rsplit("/", 1)[1] not in repr(vars(kept))
+    assert link.rsplit("/", 1)[1] not in repr(vars(invitation))
     assert NEW not in staff.password_hash
     client = desk.client(signed_in=False)
     data = {"name": "heron", "password": NEW, "csrf_token": token(client)}

@@ -33,7 +33,7 @@ def stored(desk: Desk) -> tuple[str | None, str | None]:
         return staff.language, s.get_one(Property, staff.property_id).language
 
 
-def house(desk: Desk, code: str | None) -> None:
+def set_property_language(desk: Desk, code: str | None) -> None:
     with desk.services.db.write() as s:
         s.get_one(Property, desk.ids["desk.property"]).language = code
 
@@ -60,7 +60,7 @@ def test_only_what_is_offered_can_be_chosen(desk: Desk, code: str) -> None:
 
 
 def test_the_property_speaks_to_those_who_have_not_chosen(desk: Desk) -> None:
-    house(desk, "de")
+    set_property_language(desk, "de")
     browser = desk.client()
     ask = {"Accept-Language": "ar"}
     assert lang(browser.get("/", headers=ask).text) == "de"
@@ -70,7 +70,7 @@ def test_the_property_speaks_to_those_who_have_not_chosen(desk: Desk) -> None:
 
 
 def test_files_for_programs_are_english(desk: Desk) -> None:
-    house(desk, "de")
+    set_property_language(desk, "de")
     desk.order("BOOKED", "COMPLETED")
     with desk.services.db.write() as s:
         s.get_one(Staff, desk.ids["desk"]).role = "manager"
@@ -106,7 +106,7 @@ def test_the_sign_in_speaks_to_the_browser_and_then_for_the_property(desk: Desk)
 
 
 def test_an_invitation_knows_its_property(desk: Desk) -> None:
-    house(desk, "ar")
+    set_property_language(desk, "ar")
     with desk.services.db.write() as s:
         _row, made = invite(s, desk.ids["desk.property"], "concierge", "Wren", None, NOON)
     browser = desk.client(signed_in=False)

@@ -112,9 +112,9 @@ def test_each_sign_in_has_its_own_secret_which_is_not_in_the_database(desk: Desk
         assert "planted" not in after
         assert set(after) <= {"sid", "csrf_token"}
     with desk.services.db.read() as s:
-        kept = [row.id_hash for row in s.query(SignIn)]
-    assert len(kept) == 1
-    assert sid not in kept
+        hashes = [row.id_hash for row in s.query(SignIn)]
+    assert len(hashes) == 1
+    assert sid not in hashes
     assert sid != "chosen-by-an-attacker"
 
 
@@ -162,18 +162,18 @@ def test_who_is_refused_unseen_fills_neither_the_tries_nor_the_audit_log(
     client, other = desk.client(signed_in=False), desk.client(signed_in=False)
     form, code = {"csrf_token": token_of_page(client, "/sign-in")}, {"csrf_token": token(other)}
 
-    def kept(count: int) -> tuple[int, int, int]:
+    def rows_after(count: int) -> tuple[int, int, int]:
         for n in range(count):
             name = f"name {count} {n}"
             client.post("/sign-in", data={"name": name, "password": "guess", **form})
             other.post("/kiosk/pair", data={"code": f"WRQNGC{n}", **code})
         with desk.services.db.read() as s:
-            told = s.query(AuditRow.result).all()
-            results = [row.result for row in told]
+            entries = s.query(AuditRow.result).all()
+            results = [row.result for row in entries]
             return s.query(Throttle).count(), results.count("refused"), results.count("throttled")
 
-    assert kept(30)[:2] == (34, 60)
-    assert kept(25) == (34, 60, 6)
+    assert rows_after(30)[:2] == (34, 60)
+    assert rows_after(25) == (34, 60, 6)
 
 
 def test_no_form_is_accepted_without_its_token(desk: Desk) -> None:

@@ -260,16 +260,16 @@ def test_being_booked_goes_when_the_order_has_left_sending(browsed: Browsed, des
     page = browsed.page
     page.add_init_script(NO_LONG_WAITS)  # so only a new state removes the words
     browsed.open("/")
-    said = page.locator("[data-desk-said]")
+    message = page.locator("[data-desk-said]")
     fill(page)
     page.keyboard.press("Control+Enter")
-    expect(said).to_have_text("Being booked: Guest Heron")
+    expect(message).to_have_text("Being booked: Guest Heron")
     expect(page.locator(".row")).to_have_count(1)
     move(desk, 1, OrderState.SENDING)
     expect(page.locator(".row-headline")).to_have_text("Waiting for the ride company")
-    expect(said).to_have_text("Being booked: Guest Heron")
+    expect(message).to_have_text("Being booked: Guest Heron")
     move(desk, 1, OrderState.NOT_SENT)
-    expect(said).to_have_text("")
+    expect(message).to_have_text("")
     assert browsed.faults == []
 
 
@@ -277,18 +277,18 @@ def test_the_cars_of_a_group_that_wait_are_counted(browsed: Browsed, desk: Desk)
     page = browsed.page
     page.add_init_script(NO_LONG_WAITS)  # so only a new state removes the words
     browsed.open("/")
-    said = page.locator("[data-desk-said]")
+    message = page.locator("[data-desk-said]")
     fill(page)
     page.select_option("#cars", "3")
     expect(go(page)).to_contain_text("Book 3 cars")
     page.keyboard.press("Control+Enter")
-    expect(said).to_have_text("3 cars being booked: Guest Heron")
+    expect(message).to_have_text("3 cars being booked: Guest Heron")
     move(desk, 1, OrderState.REJECTED)
-    expect(said).to_have_text("2 cars being booked: Guest Heron")
+    expect(message).to_have_text("2 cars being booked: Guest Heron")
     move(desk, 2, OrderState.REJECTED)
-    expect(said).to_have_text("Being booked: Guest Heron")
+    expect(message).to_have_text("Being booked: Guest Heron")
     move(desk, 3, OrderState.UNKNOWN)
-    expect(said).to_have_text("")
+    expect(message).to_have_text("")
 
 
 def test_a_metered_car_is_booked_without_a_drop(browsed: Browsed, desk: Desk) -> None:

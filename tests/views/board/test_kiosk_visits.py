@@ -27,18 +27,18 @@ def press(lobby: Lobby, call: dict[str, Any], **form: str) -> None:
     assert answer.get_json() == {"ok": True}
 
 
-def beat(lobby: Lobby, screen: str = "start") -> dict[str, Any]:
+def heartbeat(lobby: Lobby, screen: str = "start") -> dict[str, Any]:
     return lobby.post("beat", screen=screen, release="1")
 
 
 def test_a_guest_who_asks_for_help_reads_that_staff_are_coming(lobby: Lobby) -> None:
     assert lobby.post("help", screen="car") == {"state": "asked"}
-    assert beat(lobby, "car")["help"] == "asked"
+    assert heartbeat(lobby, "car")["help"] == "asked"
     (call,) = calls(lobby)
     assert call["title"] == "Lobby: a guest asks for help"
     press(lobby, call)
     assert calls(lobby) == []
-    assert beat(lobby, "car")["help"] == "coming"
+    assert heartbeat(lobby, "car")["help"] == "coming"
 
 
 def test_what_the_desk_approves_is_booked_on_the_house_account_and_tagged(lobby: Lobby) -> None:
@@ -63,9 +63,9 @@ def test_what_the_desk_declines_is_not_booked(lobby: Lobby) -> None:
     lobby.order(offer=offer)
     (call,) = calls(lobby)
     press(lobby, call, answer="decline", reason="full")
-    told = lobby.order(offer=offer)
-    assert told["state"] == "declined"
-    assert told["words"]["headline"] == "Our desk can't book this ride now."
+    answer = lobby.order(offer=offer)
+    assert answer["state"] == "declined"
+    assert answer["words"]["headline"] == "Our desk can't book this ride now."
     assert lobby.orders() == []
 
 
@@ -85,5 +85,5 @@ def test_a_tablet_that_is_handed_over_speaks_the_guests_language_once(lobby: Lob
     lobby.set(attended=True, seen_at=lobby.desk.now)
     address = f"/kiosk-devices/{lobby.id}/hand"
     press(lobby, {"address": address}, language="zh_Hans")
-    assert beat(lobby)["hand"] == {"language": "zh-Hans"}
-    assert beat(lobby)["hand"] is None
+    assert heartbeat(lobby)["hand"] == {"language": "zh-Hans"}
+    assert heartbeat(lobby)["hand"] is None

@@ -280,8 +280,8 @@ def test_a_swap_that_the_guest_knows_of_needs_no_attention(
     )
     assert poll(browser)["needs"] == 1
     token = browser.get("/").text.split('name="csrf-token" content="')[1].split('"')[0]
-    told = {"item": "car_swapped", "csrf_token": token}
-    assert browser.post(f"/rides/{order_id}/acknowledge", data=told).status_code == 303
+    form = {"item": "car_swapped", "csrf_token": token}
+    assert browser.post(f"/rides/{order_id}/acknowledge", data=form).status_code == 303
     assert poll(browser)["needs"] == 0
 
 
@@ -322,7 +322,7 @@ def test_while_all_updates_have_stopped_no_single_ride_needs_attention(
 
 
 @pytest.mark.parametrize(
-    ("asked_after_s", "policy", "said"),
+    ("age_s", "policy", "headline"),
     [
         (200, {}, "Cancelled by our desk · free"),
         (400, {}, "Cancelled by our desk · fee of ₹30 possible"),
@@ -330,11 +330,11 @@ def test_while_all_updates_have_stopped_no_single_ride_needs_attention(
     ],
 )
 def test_a_cancelled_ride_shows_whether_a_fee_applies_if_known(
-    desk: Desk, browser: FlaskClient, asked_after_s: int, policy: dict[str, Any], said: str
+    desk: Desk, browser: FlaskClient, age_s: int, policy: dict[str, Any], headline: str
 ) -> None:
-    ride = {"next_poll_at": None, "allotted_at": NOON - timedelta(seconds=asked_after_s)}
+    ride = {"next_poll_at": None, "allotted_at": NOON - timedelta(seconds=age_s)}
     desk.order("BOOKED", "BOOKING_CANCELLED", actions=[("cancel", "done", {})], ride=ride, **policy)
-    assert [row["headline"] for row in poll(browser)["rows"]] == [said]
+    assert [row["headline"] for row in poll(browser)["rows"]] == [headline]
 
 
 def test_rides_that_need_attention_stay_listed_after_many_newer_rides(
@@ -371,9 +371,9 @@ def test_a_cached_board_reads_no_order_twice_and_has_each_change(
     try:
         browser, read = desk.client(), []
         moving, _, _ = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(3)]
-        moments = count(100)
+        seconds = count(100)
         # each poll comes a second later
-        desk.app.extensions[EXTENSION].monotonic = lambda: float(next(moments))
+        desk.app.extensions[EXTENSION].monotonic = lambda: float(next(seconds))
         first = poll(browser)
 
         @event.listens_for(desk.services.db.engine, "before_cursor_execute")
@@ -398,8 +398,8 @@ def test_a_cached_board_equals_a_new_one(tmp_path: Path) -> None:
     try:
         browser, memory = desk.client(), desk.app.extensions[EXTENSION]
         order_id = desk.order("BOOKED", "CALL_DRIVER")
-        moments = count(100)
-        memory.monotonic = lambda: float(next(moments))
+        seconds = count(100)
+        memory.monotonic = lambda: float(next(seconds))
 
         def facts(**more: Any) -> dict[str, Any]:
             return snapshot_facts("point_to_point", "CALL_DRIVER", **more)

@@ -197,14 +197,14 @@ def test_a_key_that_can_do_nothing_says_so(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "COMPLETED")
     page = opened(served, f"/?ride={order_id}")
     expect(headline(page)).to_be_visible()
-    said = page.locator("[data-detail] [data-key-said]")
+    message = page.locator("[data-detail] [data-key-said]")
     for key, words in (
         ("o", "There is no start code now: it comes with the driver."),
         ("x", "That is not possible for this ride now."),
         ("d", "That is not possible for this ride now."),
     ):
         page.keyboard.press(key)
-        expect(said).to_have_text(words)
+        expect(message).to_have_text(words)
 
 
 def test_saying_what_happened_begins_with_what_is_not_known(served: Served) -> None:
@@ -410,11 +410,11 @@ def test_a_suggested_action_works_before_the_first_poll(served: Served) -> None:
     )
     page = served.staff(viewport=WIDE)
     page.route("**/board.json*", lambda route: route.abort())
-    with page.expect_event("requestfailed", lambda asked: "/board.json" in asked.url):
+    with page.expect_event("requestfailed", lambda failed: "/board.json" in failed.url):
         page.goto("/")  # now the page's script runs
-    with page.expect_response(f"**/rides/{swapped}/acknowledge") as told:
+    with page.expect_response(f"**/rides/{swapped}/acknowledge") as acknowledged:
         row(page, swapped).get_by_role("link", name="Guest told").click()
-    assert told.value.status == 303
+    assert acknowledged.value.status == 303
     expect(page).to_have_url(f"{served.url}/")
 
 

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 PEEK = "[data-detail] .peek"
 
 
-def asked(page: Page) -> list[Route]:
+def held_requests(page: Page) -> list[Route]:
     """The requests for pages of rides, which wait until the test continues them."""
     held: list[Route] = []
     page.route(re.compile(r"/rides/\d+$"), lambda route: held.append(route))
@@ -24,7 +24,7 @@ def asked(page: Page) -> list[Route]:
 def test_j_shows_a_ride_before_its_page_has_come(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER", room="412")
     page = opened(served)
-    held = asked(page)
+    held = held_requests(page)
     with page.expect_request(f"**/rides/{order_id}"):
         page.keyboard.press("j")
         expect(page.locator(f"{PEEK} .plate")).to_have_text("KA 01 AB 1234")
@@ -43,7 +43,7 @@ def test_j_shows_a_ride_before_its_page_has_come(served: Served) -> None:
 def test_who_goes_through_the_list_asks_for_the_last_ride_alone(served: Served) -> None:
     rides = [served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(3)]
     page = opened(served)
-    asked(page)
+    held_requests(page)
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
     page.clock.install()

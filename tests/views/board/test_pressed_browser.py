@@ -46,7 +46,7 @@ def test_a_press_is_a_row_before_the_server_answers_and_then_the_ride_itself(
     page.route(to_the_form, lambda route: held.append(route))
     page.evaluate(MOVES)
     tops = page.evaluate(TOPS)
-    with page.expect_request(lambda asked: to_the_form(asked.url)):
+    with page.expect_request(lambda sent: to_the_form(sent.url)):
         page.keyboard.press("Control+Enter")
     expect(page.locator(PRESSED)).to_be_in_viewport()
     assert [cell(page, name) for name in ("headline", "guest", "room", "to")] == [

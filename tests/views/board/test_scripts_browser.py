@@ -128,7 +128,7 @@ def test_a_page_that_is_no_ride_is_reported_and_requested_again(page: Any, answe
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "failures"),
     [
         ("answer('', 500)", 1),
         ("answer('<div data-ride=7>', 422)", 1),
@@ -136,7 +136,7 @@ def test_a_page_that_is_no_ride_is_reported_and_requested_again(page: Any, answe
     ],
 )
 def test_a_press_that_did_nothing_is_reported_after_the_user_has_gone_on(
-    page: Any, answer: str, told: int
+    page: Any, answer: str, failures: int
 ) -> None:
     page.evaluate(HOLD)
     page.evaluate(DETAIL)
@@ -147,4 +147,4 @@ def test_a_press_that_did_nothing_is_reported_after_the_user_has_gone_on(
       held[0].{answer};
       await turns();
       return [held[0].path, failed];
-    }}""") == ["/rides/7/cancel", told]
+    }}""") == ["/rides/7/cancel", failures]

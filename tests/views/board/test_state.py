@@ -77,10 +77,10 @@ def test_a_cab_that_moves_makes_no_new_row_and_stands_elsewhere_on_the_map(here:
     here.ride(order_id, facts=facts | {"position": [-38.51, -128.02]})
     here.order(order_id)
     second = here.board(first)
-    kept, moved = first.rows[order_id].item, second.rows[order_id].item
-    assert moved.row is kept.row
-    assert moved.json is kept.json
-    assert moved.cab != kept.cab
+    before, moved = first.rows[order_id].item, second.rows[order_id].item
+    assert moved.row is before.row
+    assert moved.json is before.json
+    assert moved.cab != before.cab
     assert second.cabs_rev != first.cabs_rev
     assert second.rows_rev == first.rows_rev
     third = here.board(second)
@@ -100,11 +100,11 @@ def test_a_new_version_with_other_facts_makes_a_new_row_and_no_other(here: Desks
 
 
 @pytest.mark.parametrize(
-    ("later", "kept"),
+    ("later", "reused"),
     [(0.0, True), (29.9, True), (30.0, False), (-0.1, False)],
 )
 def test_a_row_serves_half_a_minute_and_never_before_it_was_made(
-    here: Desks, later: float, kept: bool
+    here: Desks, later: float, reused: bool
 ) -> None:
     order_id = here.desk.order("READY")
     far = here.desk.now + timedelta(hours=2)
@@ -112,7 +112,7 @@ def test_a_row_serves_half_a_minute_and_never_before_it_was_made(
     first = here.board()
     assert first.rows[order_id].until == here.desk.now + timedelta(seconds=30)
     second = here.board(first, now=here.desk.now + timedelta(seconds=later))
-    assert (second.rows[order_id] is first.rows[order_id]) is kept
+    assert (second.rows[order_id] is first.rows[order_id]) is reused
 
 
 def test_rows_of_rides_that_are_not_updated_are_made_anew(here: Desks) -> None:

@@ -45,8 +45,8 @@ def found(desk: Desk, typed: str) -> list[dict[str, Any]]:
         "/guests.json", data={"q": typed, "csrf_token": desk.form()["csrf_token"]}
     )
     assert answer.headers["Cache-Control"] == "no-store"
-    told: list[dict[str, Any]] = answer.get_json()["guests"]
-    return told
+    guests: list[dict[str, Any]] = answer.get_json()["guests"]
+    return guests
 
 
 def test_a_returning_guest_is_the_same_row_with_updated_fields(desk: Desk) -> None:
@@ -140,14 +140,17 @@ def test_an_empty_drop_suggests_drops_of_the_guest_then_favourites_then_of_other
         set_favourite(s, 1, "drop", 2, "Airport", LatLng(-38.55, -128.06))
         set_favourite(s, 1, "pickup", 1, "Back gate", LatLng(-38.5, -128.001))
 
-    def said(**query: str) -> list[tuple[str, str, str]]:
+    def listed(**query: str) -> list[tuple[str, str, str]]:
         places = desk.client.get("/places.json", query_string=query).get_json()["places"]
         return [(place["name"], place["kind"], place["slot"]) for place in places]
 
-    assert said(end="drop", guest="1") == [("Airport", "often", "2"), ("Harbour Station", "", "1")]
-    assert said(end="drop") == [("Harbour Station", "", "1"), ("Airport", "", "2")]
-    assert said(end="pickup") == [("Back gate", "", "1")]
-    assert said(end="drop", guest="99999999999999999999") == said(end="drop")
+    assert listed(end="drop", guest="1") == [
+        ("Airport", "often", "2"),
+        ("Harbour Station", "", "1"),
+    ]
+    assert listed(end="drop") == [("Harbour Station", "", "1"), ("Airport", "", "2")]
+    assert listed(end="pickup") == [("Back gate", "", "1")]
+    assert listed(end="drop", guest="99999999999999999999") == listed(end="drop")
 
 
 def test_the_propertys_own_places_lead_a_search(desk: Desk) -> None:
@@ -165,24 +168,26 @@ def test_the_propertys_own_places_lead_a_search(desk: Desk) -> None:
         set_favourite(s, 1, "drop", 3, "Old Airport", LatLng(-38.58, -128.02))
         set_favourite(s, 1, "pickup", 1, "Central gate", LatLng(-38.5, -128.001))
 
-    def said(typed: str, **query: str) -> list[tuple[str, str]]:
+    def listed(typed: str, **query: str) -> list[tuple[str, str]]:
         answer = desk.client.get("/places.json", query_string={"q": typed} | query)
         places = answer.get_json()["places"]
         return [(place["name"], place.get("slot") or place["kind"]) for place in places]
 
     station = ("Port Méridian Central Station", "2")
-    assert said("Meridian  cent", end="drop")[0] == said("central", end="drop")[0] == station
+    assert listed("Meridian  cent", end="drop")[0] == listed("central", end="drop")[0] == station
     library = ("Central Library", "")
-    assert said("central", end="drop")[1] == library
-    assert said("central", end="pickup")[0] == ("Central gate", "1")
+    assert listed("central", end="drop")[1] == library
+    assert listed("central", end="pickup")[0] == ("Central gate", "1")
     airports = [("Old Airport", "3"), ("Meridian Airport", ""), ("Airport Arcade", "shop")]
-    assert said("airport", end="drop") == airports
-    assert said("entral", end="drop") == [library], "words are compared from their beginning"
-    assert said("...", end="drop") == []
-    assert said("meridian c", end="drop", other="-38.52,-128.02") == [], "the drop that is changed"
-    assert said("central") == [library], "in the settings"
+    assert listed("airport", end="drop") == airports
+    assert listed("entral", end="drop") == [library], "words are compared from their beginning"
+    assert listed("...", end="drop") == []
+    assert listed("meridian c", end="drop", other="-38.52,-128.02") == [], (
+        "the drop that is changed"
+    )
+    assert listed("central") == [library], "in the settings"
     desk.service.places_down = True
-    assert said("Station", end="drop") == [station]
+    assert listed("Station", end="drop") == [station]
     answer = desk.client.get("/places.json?q=station&end=drop")
     assert (answer.status_code, "not answering" in answer.get_json()["credit"]) == (200, True)
 
@@ -242,16 +247,16 @@ def test_where_the_ride_begins_is_no_drop_for_it(desk: Desk) -> None:
         set_favourite(s, 1, "drop", 1, "Harbour Station", LatLng(-38.52, -128.02))
         set_favourite(s, 1, "drop", 2, "Our own door", LatLng(-38.5005, -128.0005))
 
-    def said(**query: str) -> list[str]:
+    def names(**query: str) -> list[str]:
         places = desk.client.get("/places.json", query_string=query).get_json()["places"]
         return [place["name"] for place in places]
 
     door = "-38.5,-128"
-    assert "Our own door" in said(end="drop"), "for a ride that begins elsewhere"
-    assert said(end="drop", other=door) == ["Harbour Station", "Airport"]
-    assert said(end="drop", other=door, guest="1") == ["Airport", "Harbour Station"]
+    assert "Our own door" in names(end="drop"), "for a ride that begins elsewhere"
+    assert names(end="drop", other=door) == ["Harbour Station", "Airport"]
+    assert names(end="drop", other=door, guest="1") == ["Airport", "Harbour Station"]
     for nonsense in ("", "x", "91,0", "1"):
-        assert said(end="drop", other=nonsense) == said(end="drop")
+        assert names(end="drop", other=nonsense) == names(end="drop")
     page = desk.client.get("/rides/new").text  # its pickup is the property's own
     assert "Harbour Station" in page
     assert not re.search(r"data-drop-tile[^>]*>\s*[^/]*Our own door", page)
@@ -323,7 +328,10 @@ def test_a_cost_centre_of_the_property_is_stored_and_no_other_is_accepted(desk: 
     with services.db.write() as s:
         other = properties.add_property(s, "Other Hotel", "UTC", desk.now)
         s.add_all(
-            [CostCentre(property_id=house, name="Spa", closed_at=None) for house in (1, other.id)]
+            [
+                CostCentre(property_id=property_id, name="Spa", closed_at=None)
+                for property_id in (1, other.id)
+            ]
         )
         s.add(CostCentre(property_id=1, name="Old wing", closed_at=desk.now))
     page = desk.page()
@@ -350,13 +358,13 @@ def test_a_group_is_booked_at_once_and_its_page_shows_each_outcome(desk: Desk) -
     with services.db.write() as s:
         for order_id, state in ((1, "BOOKED"), (2, "REJECTED"), (3, "UNKNOWN")):
             s.get_one(Order, order_id).state = state
-    told = desk.client.get("/groups/1", headers=JSON)
-    said = told.get_json()["html"]
-    assert "1 looking for a driver · 1 not known · 1 not booked" in said
-    assert re.findall(r'href="(/rides/new\?again=\d+)"', said) == ["/rides/new?again=2"], (
+    answer = desk.client.get("/groups/1", headers=JSON)
+    html = answer.get_json()["html"]
+    assert "1 looking for a driver · 1 not known · 1 not booked" in html
+    assert re.findall(r'href="(/rides/new\?again=\d+)"', html) == ["/rides/new?again=2"], (
         "what is not known is not tried again"
     )
-    again = desk.client.get("/groups/1", headers=JSON | {"If-None-Match": told.headers["ETag"]})
+    again = desk.client.get("/groups/1", headers=JSON | {"If-None-Match": answer.headers["ETag"]})
     assert again.status_code == 304
 
 
@@ -426,15 +434,15 @@ def test_a_confirmed_second_car_is_recorded_with_the_first_ride(desk: Desk) -> N
 
 
 def test_the_example_of_coordinates_lies_at_the_property(desk: Desk) -> None:
-    told = desk.client.get("/places.json?q=zzzz").get_json()["message"]
-    assert told == (
+    message = desk.client.get("/places.json?q=zzzz").get_json()["message"]
+    assert message == (
         "No place of that name. Try another word, or coordinates such as -38.500, -128.000."
     )
     desk.service.places_down = True
-    told = desk.client.get("/places.json?q=quay").get_json()["message"]
-    assert told.endswith("Type coordinates such as -38.500, -128.000.")
+    message = desk.client.get("/places.json?q=quay").get_json()["message"]
+    assert message.endswith("Type coordinates such as -38.500, -128.000.")
     assert "-38.500, -128.000" in desk.page(drop="quay", show="1")
     with desk.app.extensions["ridedash"].db.write() as s:
         s.get_one(Property, 1).pickup_lat = None
-    told = desk.client.get("/places.json?q=quay").get_json()["message"]
-    assert told.endswith("Type coordinates: latitude, longitude.")
+    message = desk.client.get("/places.json?q=quay").get_json()["message"]
+    assert message.endswith("Type coordinates: latitude, longitude.")

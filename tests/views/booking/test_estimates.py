@@ -29,8 +29,8 @@ def foreign(desk: Desk) -> str:
 
 def sent_tokens(desk: Desk) -> set[str]:
     """The `Authorization` values that the service received since the last call of this function."""
-    received = {request.headers.get("Authorization") for request in desk.service.asked}
-    desk.service.asked.clear()
+    received = {request.headers.get("Authorization") for request in desk.service.requests}
+    desk.service.requests.clear()
     return {each for each in received if each}
 
 
@@ -47,26 +47,26 @@ def shown_again(desk: Desk, account: str) -> int:
 def refused_booking(desk: Desk, account: str) -> int:
     """Send an invalid form, which is shown again with fresh prices. Returns the status."""
     form = desk.form(category="share")
-    desk.service.asked.clear()
+    desk.service.requests.clear()
     return desk.press(form, account=account, guest_name="").status_code
 
 
-WAYS = [fetched, shown_again, refused_booking]
+REQUESTS = [fetched, shown_again, refused_booking]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("request_prices", REQUESTS)
 def test_the_token_of_another_property_is_never_sent(
-    desk: Desk, foreign: str, way: Callable[[Desk, str], int]
+    desk: Desk, foreign: str, request_prices: Callable[[Desk, str], int]
 ) -> None:
-    assert way(desk, foreign) in (200, 422)
+    assert request_prices(desk, foreign) in (200, 422)
     assert sent_tokens(desk) == {"Bearer token of the house"}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("request_prices", REQUESTS)
 def test_the_chosen_account_of_the_property_is_the_one_whose_token_is_sent(
-    desk: Desk, way: Callable[[Desk, str], int]
+    desk: Desk, request_prices: Callable[[Desk, str], int]
 ) -> None:
-    assert way(desk, "2") in (200, 422)
+    assert request_prices(desk, "2") in (200, 422)
     assert sent_tokens(desk) == {"Bearer token of the second"}
 
 
@@ -74,9 +74,9 @@ def test_the_chosen_account_of_the_property_is_the_one_whose_token_is_sent(
 def test_a_number_that_is_no_account_gets_prices_for_the_default_account(
     desk: Desk, number: str
 ) -> None:
-    for way in WAYS:
-        assert way(desk, number) in (200, 422), way
-        assert sent_tokens(desk) == {"Bearer token of the house"}, way
+    for request_prices in REQUESTS:
+        assert request_prices(desk, number) in (200, 422), request_prices
+        assert sent_tokens(desk) == {"Bearer token of the house"}, request_prices
 
 
 def test_no_token_is_sent_for_an_account_that_the_property_has_removed(desk: Desk) -> None:
@@ -92,11 +92,11 @@ def test_no_token_is_sent_for_an_account_that_the_property_has_removed(desk: Des
 # ---- prices that come only for a request by category
 
 
-def asked_alone(desk: Desk) -> list[str]:
+def requested_alone(desk: Desk) -> list[str]:
     """The categories that were asked for by name since the last call of this function."""
-    asked = desk.service.questions("/products")
-    desk.service.asked.clear()
-    return sorted(each["category"] for each in asked if "category" in each)
+    queries = desk.service.questions("/products")
+    desk.service.requests.clear()
+    return sorted(each["category"] for each in queries if "category" in each)
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def silent(desk: Desk) -> Desk:
 
 def test_a_fixed_price_that_the_list_lacks_is_requested_by_its_category(silent: Desk) -> None:
     page = silent.page(**TRIP, show="1")
-    assert asked_alone(silent) == ["auto", "mini", "share", "suv"]
+    assert requested_alone(silent) == ["auto", "mini", "share", "suv"]
     assert "₹240" in cards(page)["mini"]
     offers = {offer.category: offer for offer in silent.offers()}
     assert (offers["mini"].fare_id, offers["mini"].seat_prices) == ("fare-1", {"": "240"})
@@ -117,7 +117,7 @@ def test_a_fixed_price_that_the_list_lacks_is_requested_by_its_category(silent: 
 
 def test_the_token_goes_with_the_request_for_share_alone(silent: Desk) -> None:
     silent.page(**TRIP, show="1")
-    with_token = [r.url.params.get("category") for r in silent.service.asked if bearer_of(r)]
+    with_token = [r.url.params.get("category") for r in silent.service.requests if bearer_of(r)]
     assert with_token == ["share"]
 
 
@@ -127,19 +127,19 @@ def bearer_of(request: httpx.Request) -> str | None:
 
 def test_without_a_drop_nothing_is_requested_by_category(silent: Desk) -> None:
     silent.page(show="1")
-    assert asked_alone(silent) == []
+    assert requested_alone(silent) == []
 
 
 def test_a_category_without_any_estimate_is_requested_once_for_a_trip(desk: Desk) -> None:
     desk.service.estimates.clear()
     page = desk.page(**TRIP, show="1")
-    assert asked_alone(desk) == ["auto", "mini", "share", "suv"]
+    assert requested_alone(desk) == ["auto", "mini", "share", "suv"]
     assert "By the meter, no estimate" in cards(page)["mini"]
     desk.page(**TRIP, show="1")
-    assert asked_alone(desk) == ["share"]
+    assert requested_alone(desk) == ["share"]
     desk.now += timedelta(minutes=11)
     desk.page(**TRIP, show="1")
-    assert "mini" in asked_alone(desk)
+    assert "mini" in requested_alone(desk)
 
 
 def test_a_request_by_category_that_fails_costs_only_its_own_price(silent: Desk) -> None:

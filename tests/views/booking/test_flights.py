@@ -15,7 +15,9 @@ pytestmark = pytest.mark.database
 # it is 14:30 in Kolkata, and the airport is 22 minutes away
 FLIGHT = {"for_flight": "y", "flight": "lh760", "departs": "21:40"}
 LEAVES = datetime(2026, 3, 4, 16, 10, tzinfo=UTC)
-SAID = "Departs 21:40 today, be there 2 h before, about 22 min on the road: pick up at 19:18 today."
+PROPOSAL = (
+    "Departs 21:40 today, be there 2 h before, about 22 min on the road: pick up at 19:18 today."
+)
 
 
 def proposed(desk: Desk, **query: str) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def test_the_flight_stays_with_the_ride_on_its_card_and_on_the_hand_over(desk: D
 
 
 @pytest.mark.parametrize(
-    ("typed", "kept"),
+    ("typed", "stored"),
     [
         ("AI 101", "AI 101"),
         ("dlh7", "DLH 7"),
@@ -49,14 +51,14 @@ def test_the_flight_stays_with_the_ride_on_its_card_and_on_the_hand_over(desk: D
     ],
 )
 def test_a_flight_number_is_stored_as_it_is_printed(
-    desk: Desk, typed: str, kept: str | None
+    desk: Desk, typed: str, stored: str | None
 ) -> None:
     assert desk.press(desk.form(), **FLIGHT | {"flight": typed}).status_code == 303
-    assert desk.orders()[0].flight == kept
+    assert desk.orders()[0].flight == stored
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"flight": "tomorrow"}, "two or three letters and up to four digits, as in LH 760."),
         ({"flight": "LH 76000"}, "two or three letters and up to four digits"),
@@ -66,11 +68,11 @@ def test_a_flight_number_is_stored_as_it_is_printed(
     ],
 )
 def test_an_impossible_flight_is_refused_and_typed_text_is_preserved(
-    desk: Desk, changes: dict[str, str], said: str
+    desk: Desk, changes: dict[str, str], message: str
 ) -> None:
     answer = desk.press(desk.form(), **FLIGHT | changes)
     assert answer.status_code == 422
-    assert said in words(answer.text)
+    assert message in words(answer.text)
     (typed,) = changes.values()
     assert f'value="{typed.upper() if "flight" in changes else typed}"' in answer.text
     assert desk.orders() == []
@@ -81,7 +83,7 @@ def test_an_impossible_flight_is_refused_and_typed_text_is_preserved(
 
 def test_a_pickup_is_proposed_with_its_arithmetic(desk: Desk) -> None:
     assert proposed(desk, departs="21:40", minutes="22") == {
-        "said": SAID,
+        "said": PROPOSAL,
         "take": "2026-03-04 19:18",
         "button": "Pick up at 19:18 today",
         "wrong": False,
@@ -108,7 +110,7 @@ def test_without_scripts_the_proposal_is_taken_by_one_press_and_never_by_itself(
     desk: Desk,
 ) -> None:
     page = desk.press(desk.form(), show="1", **FLIGHT).text
-    assert SAID in words(page)
+    assert PROPOSAL in words(page)
     assert 'value="2026-03-04 19:18"' in page
     assert 'name="when" value="now" checked' in " ".join(page.split())
     taken = desk.press(filled(page), quick="2026-03-04 19:18", **FLIGHT).text
@@ -119,8 +121,8 @@ def test_without_scripts_the_proposal_is_taken_by_one_press_and_never_by_itself(
     (order,) = desk.orders()
     assert order.pickup_at == LEAVES - timedelta(minutes=142)
     change = desk.client.get("/rides/new?change=1").text
-    for kept in ('value="LH 760"', 'value="2026-03-04 21:40"'):
-        assert kept in change
+    for field in ('value="LH 760"', 'value="2026-03-04 21:40"'):
+        assert field in change
     later = {"pickup_words": "", "pickup_date": "2026-03-04", "pickup_time": "19:18"}
     moved = filled(change) | FLIGHT | later | {"departs": "22:40"}
     assert desk.press(moved).headers["Location"].endswith("said=change-done")

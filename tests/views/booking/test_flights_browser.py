@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.views.booking.test_flights import SAID
+from tests.views.booking.test_flights import PROPOSAL
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.booking.test_pages_browser import TO_AIRPORT, Browsed, browsed
 from tests.views.served import violations
@@ -24,7 +24,7 @@ def test_a_pickup_for_a_flight_is_proposed_and_taken_by_one_press(
     expect(page.locator("#flight")).to_be_focused()
     page.keyboard.type("lh760")
     page.fill("#departs", "21:40")
-    expect(page.locator("[data-flight-said]")).to_have_text(SAID)
+    expect(page.locator("[data-flight-said]")).to_have_text(PROPOSAL)
     expect(go).to_have_text("Book Mini · ₹240 fixed")  # nothing is set by itself
     assert violations(page) == []
     page.get_by_role("button", name="Pick up at 19:18 today").click()

@@ -159,10 +159,10 @@ def test_all_cars_are_cancelled_each_by_its_own_call_and_the_total_fee_is_shown_
     assert "Nothing is ordered yet: free" in page
     assert "The search is stopped: free" in page
     assert "Stays as it is" in page
-    assert service.asked == []
+    assert service.calls == []
     answer = cancel_all(browser, first, reason="Wait is too long")
     assert answer.headers["Location"] == f"/groups/{first}"
-    assert sorted(each[0] for each in service.asked) == ["abort", "cancel", "cancel"]
+    assert sorted(each[0] for each in service.calls) == ["abort", "cancel", "cancel"]
     assert "1 cancelled" in browser.get(f"/groups/{first}").text, "the one that was not sent yet"
 
 
@@ -194,11 +194,11 @@ def test_a_fee_that_began_after_the_page_was_shown_is_shown_before_anything_is_c
     assert plan
     rides.now += timedelta(minutes=5)
     answer = browser.post(path, data={"plan": plan[1], "csrf_token": token(browser)})
-    assert (answer.status_code, service.asked) == (409, [])
+    assert (answer.status_code, service.calls) == (409, [])
     assert "Nothing was cancelled yet" in answer.text
     assert "Cancelling may cost 2 × ₹30 = ₹60 now." in words(answer.text)
     assert cancel_all(browser, first).status_code == 303
-    assert len(service.asked) == 2
+    assert len(service.calls) == 2
 
 
 def test_a_single_ride_has_no_pages_of_a_group(rides: Desk) -> None:

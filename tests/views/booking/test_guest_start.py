@@ -24,14 +24,14 @@ pytestmark = pytest.mark.database
 NINE_PM = {"until": "21:00", "ceiling": "300"}  # it is 14:30 at the property
 
 
-def asked(desk: Desk, **changes: str) -> TestResponse:
+def press_start(desk: Desk, **changes: str) -> TestResponse:
     """Press "Let the guest start it", with these limits, if any."""
     form = desk.form(category="mini")
     return desk.press(form, **({"guest_starts": "1"} | changes))
 
 
 def waiting(desk: Desk, **limits: str) -> int:
-    answer = asked(desk, **(NINE_PM | limits))
+    answer = press_start(desk, **(NINE_PM | limits))
     assert answer.status_code == 303, answer.text
     return int(answer.headers["Location"].split("/")[2].split("#")[0])
 
@@ -61,12 +61,12 @@ def row_of(desk: Desk, order_id: int) -> dict[str, Any]:
     return next(row for row in board["rows"] if row["id"] == order_id)
 
 
-def prices_asked(desk: Desk) -> int:
+def price_requests(desk: Desk) -> int:
     return len(desk.service.questions("/products"))
 
 
 def test_the_page_asks_for_limits_and_proposes_some(desk: Desk) -> None:
-    page = asked(desk).text
+    page = press_start(desk).text
     assert "Nothing is ordered now." in page
     assert re.search(r'name="until"\s+value="17:30"', page)
     assert re.search(r'name="ceiling"\s+value="\d+0"', page)
@@ -86,7 +86,7 @@ def test_the_page_asks_for_limits_and_proposes_some(desk: Desk) -> None:
 def test_limits_out_of_bounds_are_refused_and_typed_text_is_preserved(
     desk: Desk, limits: dict[str, str], words: str
 ) -> None:
-    answer = asked(desk, **(NINE_PM | limits))
+    answer = press_start(desk, **(NINE_PM | limits))
     assert (answer.status_code, desk.orders()) == (422, [])
     assert words in answer.text
     assert 'name="guest_name" value="Guest Heron"' in re.sub(r"\s+", " ", answer.text)
@@ -106,11 +106,11 @@ def test_what_a_ceiling_means_for_a_meter_is_shown_to_staff_and_guest(desk: Desk
 
 
 def test_a_group_or_a_planned_ride_can_not_wait_for_its_guest(desk: Desk) -> None:
-    assert "one car, for now" in asked(desk, cars="2").text
+    assert "one car, for now" in press_start(desk, cars="2").text
     later = {"when": "later", "pickup_date": "2026-03-05", "pickup_time": "05:10"}
-    assert "one car, for now" in asked(desk, **later).text
+    assert "one car, for now" in press_start(desk, **later).text
     listed = {"guests": "Guest Teal\t207", "cars": "1"}
-    assert "one car, for now" in asked(desk, **listed).text
+    assert "one car, for now" in press_start(desk, **listed).text
     assert desk.orders() == []
 
 
@@ -139,12 +139,12 @@ def test_the_order_waits_on_the_board_and_on_its_page(desk: Desk) -> None:
 def test_the_guest_presses_once_and_follows_the_ride_on_the_same_page(desk: Desk) -> None:
     order_id = waiting(desk)
     path, guest = link(desk, order_id), phone(desk)
-    asked_before = prices_asked(desk)
+    requests_before = price_requests(desk)
     page = guest.get(path).text
     assert "I'm ready" in page
     assert "Above ₹300 nothing is ordered" in page
     assert Addresses(page).wrong == []
-    assert prices_asked(desk) == asked_before
+    assert price_requests(desk) == requests_before
     assert state(desk, order_id) == "WAITING"
     answer = press(guest, path, page)
     assert (answer.status_code, answer.headers["Location"]) == (303, path)
@@ -157,7 +157,7 @@ def test_the_guest_presses_once_and_follows_the_ride_on_the_same_page(desk: Desk
     for browser in (guest, phone(desk)):  # the old page again, also on another phone
         assert press(browser, path, page).status_code == 303
     assert [order.state for order in desk.orders()] == ["READY"]
-    assert prices_asked(desk) == asked_before + 1
+    assert price_requests(desk) == requests_before + 1
     assert "started by the guest" in desk.client.get(f"/rides/{order_id}").text
 
 
@@ -186,8 +186,8 @@ def test_a_price_above_the_ceiling_orders_nothing_and_both_sides_read_why(desk: 
     page = guest.get(path).text
     assert "It costs ₹320 now, more than ₹300. Nothing was ordered." in page
     assert "I'm ready" in page
-    told = desk.client.get(f"/rides/{order_id}").text
-    assert "it costs ₹320 now, above ₹300" in told
+    page = desk.client.get(f"/rides/{order_id}").text
+    assert "it costs ₹320 now, above ₹300" in page
     row = row_of(desk, order_id)
     assert row["group"] == "needs"
     desk.service.estimates = [upfront("mini", 300, "F9")]

@@ -35,7 +35,7 @@ from tests.views.ride_pages import compact
 
 PASSWORD = "a phrase for this test"
 SERVICE = "http://127.0.0.1:9"
-ASKS_AGAIN = "data-asks"  # the mark of an error after which the script asks again
+RETRIES = "data-asks"  # the mark of an error after which the script asks again
 TRIP = {
     "pickup": "Lobby",
     "pickup_lat": "-38.5",
@@ -171,9 +171,9 @@ def test_the_page_begins_with_the_propertys_pickup_and_calls_no_service(
     page = desk.page()
     assert 'value="Grand Hotel, lobby"' in page
     assert 'value="-38.5000000"' in page
-    asked = re.search(r"<p\s+data-missing[^>]*>([^<]*)", page)
-    assert asked is not None
-    assert asked[1].strip() == "Choose a drop to see cars, times and prices."
+    hint = re.search(r"<p\s+data-missing[^>]*>([^<]*)", page)
+    assert hint is not None
+    assert hint[1].strip() == "Choose a drop to see cars, times and prices."
     assert desk.service.questions("/v1/products") == []
 
 
@@ -200,22 +200,22 @@ def test_the_cheapest_private_car_that_is_near_is_preselected(desk: Desk) -> Non
 def test_cards_show_time_price_kind_of_price_seats_surge_and_cancellation_fee(
     desk: Desk,
 ) -> None:
-    said = cards(desk.page(**TRIP, show="1"))
-    assert "3 min away" in said["mini"]
-    assert "₹240" in said["mini"]
-    assert "Fixed price" in said["mini"]
-    assert "Free to cancel for 5 min, then ₹30." in said["mini"]
-    assert "₹310–360" in said["suv"]
-    assert "Estimate, by the meter" in said["suv"]
-    assert "Busy: higher rates" in said["suv"]
-    assert "the meter runs at higher rates" in said["suv"]
-    assert "1 seat ₹96 instead of ₹120" in said["share"]
-    assert "2 seats ₹140" in said["share"]
-    assert "No cab near" in said["auto"]
+    shown = cards(desk.page(**TRIP, show="1"))
+    assert "3 min away" in shown["mini"]
+    assert "₹240" in shown["mini"]
+    assert "Fixed price" in shown["mini"]
+    assert "Free to cancel for 5 min, then ₹30." in shown["mini"]
+    assert "₹310–360" in shown["suv"]
+    assert "Estimate, by the meter" in shown["suv"]
+    assert "Busy: higher rates" in shown["suv"]
+    assert "the meter runs at higher rates" in shown["suv"]
+    assert "1 seat ₹96 instead of ₹120" in shown["share"]
+    assert "2 seats ₹140" in shown["share"]
+    assert "No cab near" in shown["auto"]
 
 
 def test_the_breakup_names_every_line_of_every_rate_card_with_its_unit(desk: Desk) -> None:
-    said = cards(desk.page(**TRIP, show="1"))["suv"]
+    shown = cards(desk.page(**TRIP, show="1"))["suv"]
     for words in (
         "City rate",
         "Base fare ₹50",
@@ -231,7 +231,7 @@ def test_the_breakup_names_every_line_of_every_rate_card_with_its_unit(desk: Des
         "Night owl rate",
         "By the moon",
     ):
-        assert words in said
+        assert words in shown
 
 
 def test_the_share_price_is_requested_by_category_with_the_accounts_token(desk: Desk) -> None:
@@ -241,7 +241,7 @@ def test_the_share_price_is_requested_by_category_with_the_accounts_token(desk: 
     assert second["category"] == "share"
     sent = [
         request.headers.get("Authorization")
-        for request in desk.service.asked
+        for request in desk.service.requests
         if "products" in request.url.path
     ]
     assert sent == [None, "Bearer token of the house"]
@@ -249,13 +249,13 @@ def test_the_share_price_is_requested_by_category_with_the_accounts_token(desk: 
 
 def test_each_card_is_a_stored_offer_with_its_fare_id_and_prices(desk: Desk) -> None:
     desk.page(**TRIP, show="1")
-    kept = {offer.category: offer for offer in desk.offers()}
-    assert kept["mini"].fare_id == "fare-1"
-    assert kept["mini"].seat_prices == {"": "240"}
-    assert kept["mini"].price_text == "₹240 fixed"
-    assert kept["suv"].fare_id is None
-    assert kept["share"].seat_prices == {"1": "96", "2": "140"}
-    assert kept["auto"].drop_name == "Airport"
+    offers = {offer.category: offer for offer in desk.offers()}
+    assert offers["mini"].fare_id == "fare-1"
+    assert offers["mini"].seat_prices == {"": "240"}
+    assert offers["mini"].price_text == "₹240 fixed"
+    assert offers["suv"].fare_id is None
+    assert offers["share"].seat_prices == {"1": "96", "2": "140"}
+    assert offers["auto"].drop_name == "Airport"
 
 
 def test_an_offer_keeps_nothing_of_a_product_that_no_page_shows(desk: Desk) -> None:
@@ -456,10 +456,10 @@ def test_a_guest_with_an_open_ride_is_booked_again_only_after_confirmation(desk:
     desk.now += timedelta(seconds=20)
     answer = desk.press(desk.form())
     assert answer.status_code == 409
-    said = unescape(answer.text)
-    assert "Guest Heron already has a ride from here (desk, 20 s ago)" in said
-    assert f'href="/rides/{desk.orders()[0].id}"' in said
-    assert "Book a second car on purpose" in said
+    page = unescape(answer.text)
+    assert "Guest Heron already has a ride from here (desk, 20 s ago)" in page
+    assert f'href="/rides/{desk.orders()[0].id}"' in page
+    assert "Book a second car on purpose" in page
     assert len(desk.orders()) == 1
     assert desk.press(filled(answer.text), override_guard="y").status_code == 409, "as which?"
     named = {"override_guard": second_car(answer.text)}
@@ -544,15 +544,15 @@ def test_a_price_that_changed_on_renewal_is_marked(desk: Desk) -> None:
 def test_no_other_car_takes_the_place_of_a_chosen_one_that_is_gone(desk: Desk) -> None:
     form = desk.form(category="suv")
     desk.service.categories = [each for each in desk.service.categories if each["id"] != "suv"]
-    asked = TRIP | {"before": form["offer"], "category": "suv"}
-    body = desk.client.get("/products.json", query_string=asked).get_json()
+    query = TRIP | {"before": form["offer"], "category": "suv"}
+    body = desk.client.get("/products.json", query_string=query).get_json()
     assert 'data-product="mini"' in body["html"]
     assert " checked" not in body["html"]
-    told = "This car type isn't offered there now: choose another."
-    assert unescape(body["html"]).count(told) == 1
+    message = "This car type isn't offered there now: choose another."
+    assert unescape(body["html"]).count(message) == 1
     desk.now += timedelta(seconds=121)
     answer = desk.press(form)
-    assert unescape(answer.text).count(told) == 1
+    assert unescape(answer.text).count(message) == 1
     assert (answer.status_code, desk.orders()) == (409, [])
     assert "offer" not in filled(answer.text)
 
@@ -566,7 +566,7 @@ def test_words_about_a_press_are_not_taken_for_an_outage(
     answer = desk.press(form)
     assert answer.status_code == 503
     assert "data-retry" in answer.text
-    assert ASKS_AGAIN not in answer.text
+    assert RETRIES not in answer.text
     pressed = next(each for each in desk.offers() if str(each.id) == form["offer"])
     assert f'data-category="{pressed.category}"' in answer.text, "what was pressed stays chosen"
 
@@ -576,7 +576,7 @@ def test_no_cars_at_a_pickup_is_not_requested_again_automatically(desk: Desk) ->
     answer = desk.client.get("/products.json", query_string=TRIP)
     assert answer.status_code == 422
     assert "data-retry" in answer.get_json()["html"]
-    assert ASKS_AGAIN not in answer.get_json()["html"]
+    assert RETRIES not in answer.get_json()["html"]
 
 
 def test_while_the_service_is_down_the_page_shows_that_and_keeps_the_form(desk: Desk) -> None:
@@ -590,7 +590,7 @@ def test_while_the_service_is_down_the_page_shows_that_and_keeps_the_form(desk: 
     body = desk.client.get("/products.json", query_string=TRIP)
     assert body.status_code == 503
     assert "Nothing was ordered" in body.get_json()["html"]
-    assert ASKS_AGAIN in body.get_json()["html"]
+    assert RETRIES in body.get_json()["html"]
 
 
 def test_the_last_list_is_shown_for_a_minute_with_its_time(desk: Desk) -> None:
@@ -755,9 +755,9 @@ def test_a_rental_lists_its_packages_and_who_agrees_on_one(desk: Desk) -> None:
     desk.service.categories.append(
         category("rental", "Rental", sub_categories=[{"id": "mini", "packages": packages}])
     )
-    said = cards(desk.page(**TRIP, show="1"))["rental"]
-    assert "The guest agrees the package with the driver; this desk can't choose it." in said
-    assert "1 h, 10 km from ₹199 · 4 h, 40 km from ₹899" in said
+    card = cards(desk.page(**TRIP, show="1"))["rental"]
+    assert "The guest agrees the package with the driver; this desk can't choose it." in card
+    assert "1 h, 10 km from ₹199 · 4 h, 40 km from ₹899" in card
 
 
 def test_the_shared_cards_price_is_that_of_the_seats(desk: Desk) -> None:
@@ -1042,12 +1042,14 @@ def test_a_form_that_made_an_order_leads_to_it_although_it_would_be_invalid_now(
 ) -> None:
     form = desk.form()
     assert desk.press(form).status_code == 303
-    asked = len(desk.service.asked)
+    requests_before = len(desk.service.requests)
     answer = desk.press(form, guest_name="")
     assert answer.status_code == 409
     assert f"/rides/{desk.orders()[0].id}" in answer.text
     assert len(desk.orders()) == 1
-    assert len(desk.service.asked) == asked, "the service is not asked for prices again"
+    assert len(desk.service.requests) == requests_before, (
+        "the service is not asked for prices again"
+    )
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,9 @@ def watched(page: Page, url: str) -> Browsed:
     page.on("pageerror", lambda error: found.faults.append(str(error)))
     page.on(
         "console",
-        lambda said: found.faults.append(said.text) if "Content Security" in said.text else None,
+        lambda message: (
+            found.faults.append(message.text) if "Content Security" in message.text else None
+        ),
     )
     return found
 
@@ -308,15 +310,15 @@ def test_a_changed_price_is_marked_until_a_car_is_chosen(browsed: Browsed, desk:
     browsed.open(TO_AIRPORT)
     expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
     desk.service.estimates[0]["upfront"]["fare"] = 265
-    told = page.locator(".cars [role=alert]")
-    expect(told).to_contain_text("₹240 fixed to ₹265 fixed")
+    alert = page.locator(".cars [role=alert]")
+    expect(alert).to_contain_text("₹240 fixed to ₹265 fixed")
     car = page.locator("[name=offer]:checked")
     for _renewal in range(2):
         before = car.get_attribute("value")
         expect(car).not_to_have_attribute("value", str(before))
-        expect(told).to_contain_text("₹240 fixed to ₹265 fixed")
+        expect(alert).to_contain_text("₹240 fixed to ₹265 fixed")
     page.locator("[data-product=suv] .product-face").click()
-    expect(told).to_have_count(0)
+    expect(alert).to_have_count(0)
 
 
 def test_a_pressed_price_that_had_changed_is_read_first(browsed: Browsed, desk: Desk) -> None:
@@ -432,13 +434,13 @@ def test_enter_takes_the_marked_place_and_not_the_one_below_a_resting_pointer(
     page.fill("#drop", "a")
     expect(options).to_have_count(2)
     expect(options.nth(1)).to_be_visible()
-    plain = "getComputedStyle(document.querySelectorAll('#drop-list li')[1]).backgroundColor"
-    assert page.evaluate(plain) == "rgba(0, 0, 0, 0)"
+    background = "getComputedStyle(document.querySelectorAll('#drop-list li')[1]).backgroundColor"
+    assert page.evaluate(background) == "rgba(0, 0, 0, 0)"
     expect(options.nth(0)).to_have_attribute("aria-selected", "true")
     expect(page.locator("#drop")).to_have_attribute("aria-activedescendant", "drop-list-0")
     page.mouse.move(below["x"] + 44, below["y"] + 22)  # a pointer that moves marks its row weakly
     expect(page.locator("#drop-list")).to_have_class(re.compile("is-pointed"))
-    assert page.evaluate(plain) != "rgba(0, 0, 0, 0)"
+    assert page.evaluate(background) != "rgba(0, 0, 0, 0)"
     expect(options.nth(1)).to_have_attribute("aria-selected", "false")
     page.keyboard.press("Enter")
     expect(page.locator("#drop")).to_have_value("Meridian Airport")

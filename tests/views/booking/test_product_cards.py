@@ -266,9 +266,13 @@ def test_the_cheapest_private_car_that_is_near_is_preferred_unless_another_is_re
         shown(category("auto", "Auto"), metered("auto", 50, 60)),
         shown(category("share", "Share"), SHARE),
     )
-    best, asked, unknown = preferred(cards), preferred(cards, "share"), preferred(cards, "rocket")
+    best, requested, unknown = (
+        preferred(cards),
+        preferred(cards, "share"),
+        preferred(cards, "rocket"),
+    )
     assert best is cards[2]
-    assert asked is cards[4]
+    assert requested is cards[4]
     assert unknown is cards[2]
     assert preferred(()) is None
 

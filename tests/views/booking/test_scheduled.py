@@ -100,7 +100,7 @@ def test_a_form_sent_twice_makes_one_scheduled_order_and_changed_is_refused(desk
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"pickup_time": ""}, "At what time? Type one, such as 6:15 or tomorrow 0615."),
         ({"pickup_time": "soon"}, "At what time? Choose one, such as 05:10."),
@@ -117,26 +117,26 @@ def test_a_form_sent_twice_makes_one_scheduled_order_and_changed_is_refused(desk
     ],
 )
 def test_an_invalid_time_is_refused_with_a_message_and_typed_text_is_preserved(
-    desk: Desk, changes: dict[str, str], said: str
+    desk: Desk, changes: dict[str, str], message: str
 ) -> None:
     sent = LATER | {"note": "two bags", "guest_name": "Guest Wren"} | changes
     answer = desk.press(desk.form(), **sent)
     assert answer.status_code == 422
-    assert said in words(answer.text)
+    assert message in words(answer.text)
     assert 'name="when" value="later" checked' in compact(answer.text)
-    kept = [sent["pickup_time"], sent["guest_name"], "two bags"] + (
+    typed = [sent["pickup_time"], sent["guest_name"], "two bags"] + (
         [sent["pickup_date"]] if sent["pickup_date"] else []
     )
-    assert all(each in answer.text for each in kept)
+    assert all(each in answer.text for each in typed)
     assert desk.orders() == []
 
 
 def test_a_typed_time_is_read_on_the_propertys_clock_and_shown_in_full(desk: Desk) -> None:
     def read(**query: str) -> dict[str, Any]:
-        told = desk.client.get("/pickup-time.json", query_string=query).get_json()
-        assert told.pop("quick") == ["+30 min", "+1 hour", "today 20:00", "tomorrow 06:00"]
-        assert told.pop("now") == "2026-03-04T09:00:00.000Z"
-        return dict(told)
+        answer = desk.client.get("/pickup-time.json", query_string=query).get_json()
+        assert answer.pop("quick") == ["+30 min", "+1 hour", "today 20:00", "tomorrow 06:00"]
+        assert answer.pop("now") == "2026-03-04T09:00:00.000Z"
+        return dict(answer)
 
     tomorrow = {
         "day": "2026-03-05",
@@ -169,15 +169,18 @@ def test_a_ride_is_planned_by_words_alone_and_wrong_words_are_preserved(desk: De
 
 
 def test_a_time_is_typed_in_the_words_of_the_staff_member(desk: Desk) -> None:
-    def told(**query: str) -> dict[str, Any]:
+    def read_words(**query: str) -> dict[str, Any]:
         return dict(desk.client.get("/pickup-time.json", query_string=query).get_json())
 
     with desk.app.extensions["ridedash"].db.write() as s:
         s.query(Staff).update({"language": "de"})
     assert "6:15, morgen 0615, Fr 14, in 40 Min." in desk.client.get("/rides/new").text
-    assert (told(words="morgen 0615")["day"], told()["quick"][0]) == ("2026-03-05", "+30 Min")
-    assert told(words="tomorrow 0615")["clock"] == "06:15"
-    assert "morgen 0615" in told(words="irgendwann")["error"]
+    assert (read_words(words="morgen 0615")["day"], read_words()["quick"][0]) == (
+        "2026-03-05",
+        "+30 Min",
+    )
+    assert read_words(words="tomorrow 0615")["clock"] == "06:15"
+    assert "morgen 0615" in read_words(words="irgendwann")["error"]
     assert desk.press(desk.form(), when="later", pickup_words="morgen 6 Uhr").status_code == 303
     assert [order.pickup_at for order in desk.orders()] == [datetime(2026, 3, 5, 0, 30, tzinfo=UTC)]
 
@@ -185,8 +188,8 @@ def test_a_time_is_typed_in_the_words_of_the_staff_member(desk: Desk) -> None:
 def test_of_a_typed_time_that_comes_twice_the_first_is_meant_and_shown(desk: Desk) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
-    told = desk.client.get("/pickup-time.json?words=tomorrow+0230").get_json()
-    assert told["said"].endswith("Clocks show that time twice then: the first is meant.")
+    answer = desk.client.get("/pickup-time.json?words=tomorrow+0230").get_json()
+    assert answer["said"].endswith("Clocks show that time twice then: the first is meant.")
 
 
 def test_a_local_time_that_does_not_exist_is_refused_with_the_next_one(desk: Desk) -> None:
@@ -204,20 +207,20 @@ def test_of_an_ambiguous_local_time_the_first_is_used_and_the_page_shows_that(de
     go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
     order_id = plan(desk, pickup_date="2026-10-25", pickup_time="02:30")
     assert desk.orders()[0].pickup_at == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
-    said = ride_words(desk, order_id)
-    assert "Booked for 02:30 tomorrow" in said
+    text = ride_words(desk, order_id)
+    assert "Booked for 02:30 tomorrow" in text
     assert (
         "02:30 comes twice that night Clocks go back then. The car is ordered for the first of the "
-        "two." in said
+        "two." in text
     )
 
 
 def test_a_scheduled_rides_page_shows_the_time_and_offers_change_and_withdraw(desk: Desk) -> None:
     order_id = plan(desk)
-    said = ride_words(desk, order_id)
-    assert "Booked for 05:10 tomorrow" in said
-    assert "Ordered from the ride company at 04:57." in said
-    assert "Priced when ordered; it was ₹240 fixed when planned" in said
+    text = ride_words(desk, order_id)
+    assert "Booked for 05:10 tomorrow" in text
+    assert "Ordered from the ride company at 04:57." in text
+    assert "Priced when ordered; it was ₹240 fixed when planned" in text
     assert re.findall(r'data-action="(\w+)"', desk.client.get(f"/rides/{order_id}").text) == [
         "change",
         "withdraw",
@@ -261,14 +264,14 @@ def test_a_scheduled_ride_is_changed_in_the_same_form(desk: Desk) -> None:
     order_id = plan(desk, note="two bags", guest_phone="022 2778 3300")
     page = desk.client.get(f"/rides/new?change={order_id}").text
     assert "Change a planned ride" in page
-    for kept in (
+    for field in (
         'value="2026-03-05"',
         'value="05:10"',
         "two bags",
         'value="Guest Heron"',
         'value="+912227783300"',
     ):
-        assert kept in page
+        assert field in page
     assert cards(page)["mini"]
     sent = filled(page) | {
         "pickup_date": "2026-03-06",
@@ -281,9 +284,9 @@ def test_a_scheduled_ride_is_changed_in_the_same_form(desk: Desk) -> None:
     (order,) = desk.orders()
     assert (order.id, order.state, order.note) == (order_id, "SCHEDULED", "gate 3")
     assert order.pickup_at == datetime(2026, 3, 6, 0, 30, tzinfo=UTC)
-    said = words(desk.client.get(answer.headers["Location"]).text)
-    assert "Changed. It is ordered as it stands here." in said
-    assert "Booked for 06:00 on Fri 6 Mar" in said
+    text = words(desk.client.get(answer.headers["Location"]).text)
+    assert "Changed. It is ordered as it stands here." in text
+    assert "Booked for 06:00 on Fri 6 Mar" in text
 
 
 def test_a_conflicting_change_is_shown_and_saved_when_sent_again(desk: Desk) -> None:
@@ -326,7 +329,7 @@ def test_a_change_of_another_propertys_ride_gets_404(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         ("NO_CONNECTION", "The ride company could not be reached."),
         ("PLAN_CAR_GONE", "This car type isn't offered there now: choose another."),
@@ -336,7 +339,7 @@ def test_a_change_of_another_propertys_ride_gets_404(desk: Desk) -> None:
     ],
 )
 def test_a_ride_that_could_not_be_ordered_yet_needs_attention_with_its_reason(
-    desk: Desk, code: str, said: str
+    desk: Desk, code: str, message: str
 ) -> None:
     order_id = plan(desk)
     go(desk, PICKUP - timedelta(minutes=10))
@@ -350,7 +353,7 @@ def test_a_ride_that_could_not_be_ordered_yet_needs_attention_with_its_reason(
         s.add(item)
     page = ride_words(desk, order_id)
     assert "This planned ride could not be ordered yet" in page
-    assert said in page
+    assert message in page
     assert "Not ordered yet; next try at 05:00:10." in page
     assert [row["group"] for row in rows(desk.client)] == ["needs"]
     change = desk.client.get(f"/rides/new?change={order_id}").text
@@ -457,10 +460,10 @@ def test_a_worker_orders_with_the_price_of_that_time_and_a_missed_ride_is_loud(
     go(desk, PICKUP + timedelta(hours=6))
     worker.promoter.promote(missed)
     journal.close()
-    said = ride_words(desk, missed)
-    assert "Not booked: the planned time has passed" in said
-    assert "A planned ride was not ordered" in said
-    assert "ridedash's worker was not running at the time." in said
+    text = ride_words(desk, missed)
+    assert "Not booked: the planned time has passed" in text
+    assert "A planned ride was not ordered" in text
+    assert "ridedash's worker was not running at the time." in text
     go(desk, desk.now + timedelta(days=2))
     assert {row["id"]: row["group"] for row in rows(desk.client)}[missed] == "needs", (
         "until somebody has seen it"

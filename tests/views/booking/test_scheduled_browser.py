@@ -30,15 +30,15 @@ def test_a_ride_is_scheduled_by_keyboard_and_the_button_shows_the_time(
     expect(page.locator("#pickup_words")).to_be_visible()
     expect(go).to_have_text("Choose day and time")
     expect(go).to_be_disabled()
-    said = page.locator("[data-when-said]")
+    message = page.locator("[data-when-said]")
     page.locator("#pickup_words").fill("in 5 min")  # it is 14:30 here
-    expect(said).to_contain_text("Too soon to plan")
+    expect(message).to_contain_text("Too soon to plan")
     expect(go).to_be_disabled()
     page.locator("#pickup_words").fill("sometime")
-    expect(said).to_contain_text("“sometime” is not understood")
+    expect(message).to_contain_text("“sometime” is not understood")
     expect(go).to_be_disabled()
     page.locator(".chip", has_text="today 20:00").click()
-    expect(said).to_have_text("Today, Wed 4 Mar, 20:00, in 5 h 30 min")
+    expect(message).to_have_text("Today, Wed 4 Mar, 20:00, in 5 h 30 min")
     expect(go).to_have_text("Plan Mini for 20:00 today")
     page.locator(".when-exact > summary").click()
     expect(page.locator("#pickup_time")).to_have_value("20:00")
@@ -46,7 +46,7 @@ def test_a_ride_is_scheduled_by_keyboard_and_the_button_shows_the_time(
     expect(page.locator("#pickup_words")).to_have_value("")
     expect(go).to_have_text("Choose a pickup at least 15 minutes ahead")
     page.locator("#pickup_date").fill("2026-03-05")
-    expect(said).to_have_text("Tomorrow, Thu 5 Mar, 05:10, in 14 h 40 min")
+    expect(message).to_have_text("Tomorrow, Thu 5 Mar, 05:10, in 14 h 40 min")
     expect(go).to_have_text("Plan Mini for 05:10 tomorrow")
     expect(page.locator("[data-bar-terms]")).to_contain_text("Priced when it is ordered")
     expect(page.get_by_text("Fixed price", exact=True).first).to_be_hidden()
@@ -158,8 +158,8 @@ def test_axe_finds_nothing_where_a_ride_is_scheduled_shown_and_changed(
 
 def test_scheduling_works_without_scripts(desk: Desk, browsed: Browsed, browser: Browser) -> None:
     state = browsed.page.context.storage_state()
-    with browser.new_context(java_script_enabled=False, storage_state=state) as plain:
-        page = plain.new_page()
+    with browser.new_context(java_script_enabled=False, storage_state=state) as without_scripts:
+        page = without_scripts.new_page()
         page.goto(browsed.url + READY)
         expect(page.locator("#pickup_words")).to_be_hidden()
         page.locator(".when-choice", has_text="Later").click()

@@ -108,7 +108,7 @@ FIRST = [
     "1, 412, Guest Heron\n2, 413, Guest Wren",
     "1. Guest Heron",
 ]
-ASKED = "POST application/json manual the-form"
+POSTED = "POST application/json manual the-form"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_form_with_a_clear_answer_is_sent_once(
     page: Any, status: int, body: Any, kind: str
 ) -> None:
     done = page.evaluate(SEND, [[status, body]])
-    assert (done["told"]["kind"], done["lost"], done["bodies"]) == (kind, 0, [ASKED])
+    assert (done["told"]["kind"], done["lost"], done["bodies"]) == (kind, 0, [POSTED])
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ def test_a_form_with_a_clear_answer_is_sent_once(
 def test_a_form_without_a_clear_answer_is_sent_again_unchanged(page: Any, nothing: Any) -> None:
     done = page.evaluate(SEND, [nothing, nothing, [200, {"order": 7, "html": "<p>"}]])
     assert (done["told"]["kind"], done["told"]["order"], done["lost"]) == ("made", 7, 2)
-    assert done["bodies"] == [ASKED] * 3
+    assert done["bodies"] == [POSTED] * 3
 
 
 def test_after_three_tries_the_outcome_is_shown_as_unknown(page: Any) -> None:
     done = page.evaluate(SEND, [])
-    assert done == {"told": {"kind": "lost"}, "lost": 2, "bodies": [ASKED] * 3}
+    assert done == {"told": {"kind": "lost"}, "lost": 2, "bodies": [POSTED] * 3}
 
 
 def test_the_seconds_for_undoing_are_counted_and_then_the_button_goes(page: Any) -> None:
@@ -198,7 +198,7 @@ def test_an_unanswered_request_for_cars_is_repeated_ever_more_rarely(page: Any) 
       await done;
     }""")
 
-    def asked(seconds: int) -> int:
+    def requests_after(seconds: int) -> int:
         """How many requests there were after so many more seconds; each of them is cut."""
         for _second in range(seconds):
             page.clock.run_for(1_000)
@@ -206,10 +206,12 @@ def test_an_unanswered_request_for_cars_is_repeated_ever_more_rarely(page: Any) 
         return int(page.evaluate("held.length"))
 
     alert = page.evaluate_handle("document.querySelector('[role=alert]')")
-    assert [asked(6), asked(6), asked(6)] == [2, 2, 3], "after 5 s, then after 10 s"
-    assert asked(10) == 3, "then after 20 s"
+    assert [requests_after(6), requests_after(6), requests_after(6)] == [2, 2, 3], (
+        "after 5 s, then after 10 s"
+    )
+    assert requests_after(10) == 3, "then after 20 s"
     page.evaluate("window.dispatchEvent(new Event('online'))")
-    assert asked(2) == 4, "at once when there is a network again"
+    assert requests_after(2) == 4, "at once when there is a network again"
     assert page.evaluate("(alert) => alert.isConnected", alert), "nothing is told twice"
     page.clock.run_for(11_000)
     page.evaluate("""async () => {
@@ -252,8 +254,8 @@ def test_only_an_answer_that_may_change_by_itself_is_requested_again(page: Any) 
     alert = page.evaluate_handle("document.querySelector('[role=alert]')")
     assert [old(30), old(11)] == [1, 2], "after the seconds that were told"
     fails(503, 'data-asks="20"', "Next try in 20 s", compare=True)
-    told = page.evaluate("(alert) => [alert.isConnected, alert.role, alert.textContent]", alert)
-    assert told == [True, None, "Next try in 20 s"], "another number is shown and not read out"
+    shown = page.evaluate("(alert) => [alert.isConnected, alert.role, alert.textContent]", alert)
+    assert shown == [True, None, "Next try in 20 s"], "another number is shown and not read out"
     assert [old(10), old(11)] == [2, 3]
 
 
@@ -304,7 +306,7 @@ def test_cars_are_requested_again_no_longer_than_half_an_hour(page: Any) -> None
 
 def test_only_the_last_change_of_a_price_is_shown_until_a_car_is_chosen(page: Any) -> None:
     page.evaluate(CARS)
-    told = page.evaluate("""async () => {
+    changes = page.evaluate("""async () => {
       document.body.dataset.deskBody = "";
       document.body.insertAdjacentHTML("afterbegin", "<div data-changed>from 1 to 2</div>");
       cars.box.innerHTML = `<ul data-products>${card("mini", 1, "checked")}</ul>`;
@@ -322,7 +324,7 @@ def test_only_the_last_change_of_a_price_is_shown_until_a_car_is_chosen(page: An
       tell();
       return told;
     }""")
-    assert told == [["from 1 to 2"], ["from 2 to 3"], ["from 2 to 3"], []]
+    assert changes == [["from 1 to 2"], ["from 2 to 3"], ["from 2 to 3"], []]
 
 
 def test_a_renewal_chooses_no_car_for_a_user_who_has_chosen_none(page: Any) -> None:

@@ -30,9 +30,9 @@ def test_the_return_trip_is_planned_with_the_same_press(desk: Desk) -> None:
     back = {"back": "y", "back_date": "2026-03-04", "back_time": "18:00"}
     answer = desk.press(form, **back)
     assert answer.headers["Location"] == "/rides/1"
-    out, way_back = desk.orders()
-    assert (out.state, way_back.state, way_back.back_of) == ("READY", "SCHEDULED", 1)
-    assert way_back.pickup_at == datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
+    out, returning = desk.orders()
+    assert (out.state, returning.state, returning.back_of) == ("READY", "SCHEDULED", 1)
+    assert returning.pickup_at == datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
     assert "Open the way back" in desk.client.get("/rides/1").text
     page = words(desk.client.get("/rides/2").text)
     assert "This is the way back" in page
@@ -43,7 +43,7 @@ def test_the_return_trip_is_planned_with_the_same_press(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("back", "said"),
+    ("back", "message"),
     [
         ({"back_date": "", "back_time": "18:00"}, "On which day?"),
         ({"back_date": "2026-03-04", "back_time": ""}, "At what time?"),
@@ -52,19 +52,19 @@ def test_the_return_trip_is_planned_with_the_same_press(desk: Desk) -> None:
     ],
 )
 def test_a_return_trip_without_a_valid_time_orders_nothing(
-    desk: Desk, back: dict[str, str], said: str
+    desk: Desk, back: dict[str, str], message: str
 ) -> None:
     answer = desk.press(desk.form(), back="y", **back)
     assert (answer.status_code, desk.orders()) == (422, [])
-    assert said in answer.text
+    assert message in answer.text
 
 
 def test_the_price_of_the_return_trip_is_requested_for_the_swapped_trip(desk: Desk) -> None:
     offer = desk.form()["offer"]
     answer = desk.client.get(f"/return-price.json?offer={offer}").json
     assert "Way back: ₹" in answer["words"]
-    asked = desk.service.questions("/v1/products")[-1]
-    assert float(asked["pickup_lat"]) == -38.55
+    query = desk.service.questions("/v1/products")[-1]
+    assert float(query["pickup_lat"]) == -38.55
     assert desk.orders() == []
     assert desk.client.get("/return-price.json?offer=999").status_code == 422
 
@@ -110,7 +110,7 @@ def test_a_series_is_planned_when_its_dates_were_shown_and_not_before(desk: Desk
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"when": "now"}, "choose Later"),
         ({"last_day": ""}, "Until which day?"),
@@ -123,51 +123,51 @@ def test_a_series_is_planned_when_its_dates_were_shown_and_not_before(desk: Desk
     ],
 )
 def test_a_series_that_can_not_be_planned_says_why(
-    desk: Desk, changed: dict[str, str], said: str
+    desk: Desk, changed: dict[str, str], message: str
 ) -> None:
     answer = desk.press(desk.form(), **(SERIES | changed))
     assert (answer.status_code, desk.orders()) == (422, [])
-    assert said in unescape(answer.text)
+    assert message in unescape(answer.text)
 
 
 def test_the_last_day_that_the_form_offers_is_allowed_at_any_hour(desk: Desk) -> None:
     field = re.search(r'<input[^>]*name="last_day"[^>]*>', desk.client.get("/rides/new").text)
     assert field is not None
     last = field[0].split('max="')[1].split('"')[0]
-    asked = f"days={date.fromisoformat(last).weekday()}&pickup_date=2026-03-05&pickup_time=23:59"
-    answer = desk.client.get(f"/series.json?{asked}&last_day={last}").json
+    query = f"days={date.fromisoformat(last).weekday()}&pickup_date=2026-03-05&pickup_time=23:59"
+    answer = desk.client.get(f"/series.json?{query}&last_day={last}").json
     assert answer["n"] == 13, answer
 
 
 def test_the_dates_are_shown_while_they_are_chosen(desk: Desk) -> None:
-    asked = "/series.json?days=0,3&pickup_date=2026-03-05&pickup_time=05:10"
-    answer = desk.client.get(f"{asked}&last_day=2026-03-16").json
+    url = "/series.json?days=0,3&pickup_date=2026-03-05&pickup_time=05:10"
+    answer = desk.client.get(f"{url}&last_day=2026-03-16").json
     assert answer["n"] == 4
     assert all(date in answer["html"] for date in DATES)
     assert 'data-say-plan="Plan 4 rides: {car}"' in answer["html"]
-    alone = desk.client.get(f"{asked}&last_day=2026-03-05").json
+    alone = desk.client.get(f"{url}&last_day=2026-03-05").json
     assert "1 ride will be planned:" in alone["html"]
     assert 'data-say-plan="Plan 1 ride: {car}"' in alone["html"]
-    assert desk.client.get(asked).json["words"].startswith("Until which day?")
+    assert desk.client.get(url).json["words"].startswith("Until which day?")
     assert desk.client.get("/series.json?days=x,,99&last_day=y").json["words"]
 
 
 @pytest.mark.parametrize(
-    ("at", "first", "said"),
+    ("at", "first", "hint"),
     [
         (datetime(2026, 3, 27, 12, 0, tzinfo=UTC), "2026-03-28", "does not exist on that day"),
         (datetime(2026, 10, 23, 12, 0, tzinfo=UTC), "2026-10-24", "Clocks show that time twice"),
     ],
 )
 def test_a_change_of_clocks_is_shown_beside_the_date_before_the_press(
-    desk: Desk, at: datetime, first: str, said: str
+    desk: Desk, at: datetime, first: str, hint: str
 ) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, at)
     last = date.fromisoformat(first) + timedelta(days=2)
-    asked = f"days=0,1,2,3,4,5,6&pickup_date={first}&pickup_time=02:30&last_day={last}"
-    html = desk.client.get(f"/series.json?{asked}").json["html"]
-    assert [said in row for row in html.split("<li>")[1:]] == [False, True, False]
+    query = f"days=0,1,2,3,4,5,6&pickup_date={first}&pickup_time=02:30&last_day={last}"
+    html = desk.client.get(f"/series.json?{query}").json["html"]
+    assert [hint in row for row in html.split("<li>")[1:]] == [False, True, False]
 
 
 def test_a_series_is_changed_and_cancelled_from_one_ride_on(desk: Desk) -> None:
@@ -266,9 +266,9 @@ def test_each_wrong_line_of_a_list_is_named_while_it_is_typed(desk: Desk) -> Non
     assert [each.partition(":")[0] for each in checked(lines)["wrong"]] == ["Line 2", "Line 3"]
     assert [each[:7] for each in checked("\r\n" + lines)["wrong"]] == ["Line 3:", "Line 4:"]
     assert len(checked("Guest Wren, 207, 12\n" * 200)["wrong"]) == 6
-    two_ways = "Guest Heron,, 98300 12345\nGuest Heron,, +91 98300 12345"
+    two_spellings = "Guest Heron,, 98300 12345\nGuest Heron,, +91 98300 12345"
     same = ["Line 2 is the same as line 1."]
-    assert checked(two_ways) == {"wrong": [], "same": same, "read": []}
+    assert checked(two_spellings) == {"wrong": [], "same": same, "read": []}
     answer = desk.press(form, guests=lines)
     assert answer.status_code == 422
     for each in checked(lines)["wrong"]:
@@ -294,14 +294,14 @@ def test_a_wrong_line_is_shown_beside_the_list_until_it_is_mended(browsed: Brows
     page = browsed.page
     browsed.open("/")
     page.locator("[data-several] > summary").click()
-    told, wrong = page.locator("[data-list-same]"), re.compile("Line 2: ")
+    message, wrong = page.locator("[data-list-same]"), re.compile("Line 2: ")
     guests, go = page.locator("#guests"), page.locator("[data-book-go]")
     page.fill("#guests", "Guest Heron, 412\nGuest Wren, 207, 12")
-    expect(told).to_have_text(wrong)
+    expect(message).to_have_text(wrong)
     expect(guests).to_have_attribute("aria-invalid", "true")
     expect(guests).to_have_accessible_description(wrong)
     page.fill("#guests", "Guest Heron, 412\nGuest Wren, 207")
-    expect(told).to_be_empty()
+    expect(message).to_be_empty()
     expect(guests).not_to_have_accessible_description(wrong)
     expect(guests).not_to_have_attribute("aria-invalid", "true")
     page.fill("#drop", "airp")

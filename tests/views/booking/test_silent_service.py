@@ -12,7 +12,7 @@ from tests.views.ride_pages import NOON, Desk
 
 pytestmark = pytest.mark.database
 
-TOLD = "The ride company has not answered since 14:00. Rides go on; what you see may be old."
+BAND = "The ride company has not answered since 14:00. Rides go on; what you see may be old."
 
 
 def last_answers(desk: Desk, silent_since: datetime | None, worker: str = "w") -> None:
@@ -25,9 +25,9 @@ def test_a_silent_service_is_shown_on_every_page_and_in_their_json(desk: Desk) -
     last_answers(desk, NOON)
     for path in ("/", f"/rides/{order_id}", "/rides/new"):
         band = browser.get(path).text.split("data-silent-band")[1].split("</div>")[0]
-        assert TOLD in band
+        assert BAND in band
         assert "hidden" not in band.split(">")[0]
-    assert browser.get("/board.json").get_json()["bar"]["silent"] == TOLD
+    assert browser.get("/board.json").get_json()["bar"]["silent"] == BAND
     last_answers(desk, None)
     assert browser.get("/board.json").get_json()["bar"]["silent"] == ""
     assert "hidden" in browser.get("/").text.split("data-silent-band")[1].split(">")[0]
@@ -78,7 +78,7 @@ def test_a_refused_key_is_one_band_on_every_page_and_goes_by_itself(
         assert f"{REFUSED} {todo}" in unescape(band)
         assert page.count("refused this desk") == 1
     write_heartbeat(desk.services.db, "w", desk.now, Alarms(NOON, NOON))
-    assert browser.get("/board.json").get_json()["bar"]["silent"] == TOLD, "one thing at a time"
+    assert browser.get("/board.json").get_json()["bar"]["silent"] == BAND, "one thing at a time"
     write_heartbeat(desk.services.db, "w", desk.now)
     assert browser.get("/board.json").get_json()["bar"]["silent"] == ""
 

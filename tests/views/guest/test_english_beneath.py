@@ -52,9 +52,9 @@ def test_the_line_below_the_headline_has_its_facts_in_both(desk: Desk, phone: Fl
     bill = link(desk, desk.order("BOOKED", "INVOICE", "auto", payment="cash"))
     checks = link(desk, desk.order("UNKNOWN"))
     with marked_words(desk.app, ["de"], GUESTS_ONLY):
-        said = beneath(phone.get(f"{bill}?lang=de").text)
+        lines = beneath(phone.get(f"{bill}?lang=de").text)
         # the English line formats amounts as English does, unlike the German sentence above it
-        assert [re.sub(r"₹[\d.,]*\d", "AMOUNT", each) for each in said[:1]] == [
+        assert [re.sub(r"₹[\d.,]*\d", "AMOUNT", each) for each in lines[:1]] == [
             "Your bill: AMOUNT. Pay the driver AMOUNT in cash."
         ]
         text = "We are checking your booking with our team. Please don't book again."

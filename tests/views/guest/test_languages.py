@@ -30,7 +30,7 @@ def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 def desk(shared_desk: Desk) -> Iterator[Desk]:
     with shared_desk.app.app_context():
         limiter.reset()
-    house(shared_desk, language=None, machine_words=True)
+    set_property(shared_desk, language=None, machine_words=True)
     with marked_words(shared_desk.app, CODES):
         yield shared_desk
 
@@ -40,7 +40,7 @@ def phone(desk: Desk) -> FlaskClient:
     return desk.client(signed_in=False)
 
 
-def house(desk: Desk, **facts: Any) -> None:
+def set_property(desk: Desk, **facts: Any) -> None:
     with desk.services.db.write() as s:
         prop = s.get(Property, desk.ids["desk.property"])
         for name, value in facts.items():
@@ -90,7 +90,7 @@ def test_the_choice_on_the_page_wins_and_stands_in_the_address_alone(
 
 
 @pytest.mark.parametrize(
-    ("desk_says", "browser_says", "house_says", "expected"),
+    ("of_desk", "of_browser", "of_property", "expected"),
     [
         (None, "de-AT, en;q=0.5", None, ("de", "ltr")),
         (None, "zh-CN", "ar", ("zh-Hans", "ltr")),
@@ -106,15 +106,15 @@ def test_the_choice_on_the_page_wins_and_stands_in_the_address_alone(
 def test_what_follows_the_desks_choice(
     phone: FlaskClient,
     desk: Desk,
-    desk_says: str | None,
-    browser_says: str,
-    house_says: str | None,
+    of_desk: str | None,
+    of_browser: str,
+    of_property: str | None,
     expected: tuple[str, str],
 ) -> None:
     """A noted language in which no page is offered makes the page English, as the desk is told."""
-    house(desk, language=house_says)
-    headers = {"Accept-Language": browser_says} if browser_says else {}
-    assert spoken(phone.get(link(desk, desk_says), headers=headers).text) == expected
+    set_property(desk, language=of_property)
+    headers = {"Accept-Language": of_browser} if of_browser else {}
+    assert spoken(phone.get(link(desk, of_desk), headers=headers).text) == expected
 
 
 def test_a_followers_page_never_tells_what_the_guest_reads(phone: FlaskClient, desk: Desk) -> None:
@@ -123,7 +123,7 @@ def test_a_followers_page_never_tells_what_the_guest_reads(phone: FlaskClient, d
     assert spoken(phone.get(one, headers={"Accept-Language": "de"}).text) == ("de", "ltr")
     assert spoken(phone.get(f"{one}?lang=ja").text) == ("ja", "ltr")
     assert "⟨ar⟩" not in phone.get(f"{one}/snapshot.json").text
-    house(desk, language="ar")
+    set_property(desk, language="ar")
     assert spoken(phone.get(one).text) == ARABIC
 
 
@@ -160,7 +160,7 @@ def test_what_is_not_whole_is_offered_to_no_guest(phone: FlaskClient, desk: Desk
 
 def test_a_manager_may_keep_machine_words_from_guests(phone: FlaskClient, desk: Desk) -> None:
     """Translations that people have read are still offered."""
-    house(desk, machine_words=False)
+    set_property(desk, machine_words=False)
     page = phone.get(f"{link(desk, 'ar')}?lang=ja").text
     assert spoken(page) == ENGLISH
     assert "guest-languages" not in page
@@ -180,9 +180,9 @@ def test_a_machines_words_say_so_and_lead_to_english(phone: FlaskClient, desk: D
     """English pages and translations that people have read have no such note."""
     address = link(desk, "ar")
     page = phone.get(address).text
-    said = page.split("guest-by-machine")[1].split("</p>")[0]
-    assert "Translated by a machine. The English text holds." in said
-    assert 'href="?lang=en#lang-en"' in said
+    notice = page.split("guest-by-machine")[1].split("</p>")[0]
+    assert "Translated by a machine. The English text holds." in notice
+    assert 'href="?lang=en#lang-en"' in notice
     assert "guest-by-machine" not in phone.get(f"{address}?lang=en").text
     with marked_words(desk.app, CODES, READ):
         assert "guest-by-machine" not in phone.get(address).text

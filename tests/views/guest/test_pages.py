@@ -330,11 +330,11 @@ def test_unknown_expired_and_revoked_links_give_the_same_answer(
         ]
         assert {answer.status_code for answer in answers} == {404}
         assert len({answer.data for answer in answers}) == 1
-        kept = [
+        headers = [
             {k: v for k, v in a.headers if k not in ("X-Request-Id", "Content-Security-Policy")}
             for a in answers
         ]
-        assert all(each == kept[0] for each in kept)
+        assert all(each == headers[0] for each in headers)
 
 
 def test_a_link_ends_after_its_time_and_the_receipt_is_shown_for_a_day(
@@ -440,16 +440,16 @@ def test_making_and_ending_links_is_in_the_audit_log(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "named"),
     [("Heron Meadow", "Heron"), ("Mr Meadow", "The guest"), ("Dr. Wren Lark", "Wren")],
 )
 def test_a_follower_sees_the_first_name_alone(
-    desk: Desk, phone: FlaskClient, name: str, told: str
+    desk: Desk, phone: FlaskClient, name: str, named: str
 ) -> None:
     snapshot = both(phone, link(desk, desk.order("BOOKED", "IN_PROGRESS", guest=name), "follower"))[
         1
     ]
-    assert snapshot["headline"] == f"{told} is on the way"
+    assert snapshot["headline"] == f"{named} is on the way"
 
 
 def test_foreign_text_is_escaped(desk: Desk, phone: FlaskClient) -> None:
@@ -552,15 +552,15 @@ def test_the_map_is_as_near_as_people_walk(desk: Desk, phone: FlaskClient) -> No
 
 
 def test_an_answer_with_a_start_code_is_not_cached_for_anyone_else(desk: Desk) -> None:
-    for otp, kept in ((CODE, False), (None, True)):
+    for otp, cached in ((CODE, False), (None, True)):
         token = link(desk, desk.order("BOOKED", "CLIENT_LOCATED", otp=otp))
         with desk.services.db.read() as s:
             shared, _known = find_link(s, token, desk.now)
         assert shared is not None
         with desk.app.test_request_context(f"/t/{token}/snapshot.json"):
             made = pages._make_entry(shared, desk.now)
-        assert (made.serves_s > 0) is kept
-        assert (CODE.encode() in made.value.body) is not kept
+        assert (made.serves_s > 0) is cached
+        assert (CODE.encode() in made.value.body) is not cached
 
 
 def test_a_link_whose_language_was_chosen_leads_back_in_it(desk: Desk) -> None:

@@ -96,9 +96,9 @@ def test_a_stored_answer_is_the_one_that_would_be_made(
     for ride, statuses in STATUSES.items():
         for status in statuses:
             path = link(desk, desk.order("BOOKED", status, ride), kind)
-            said = [parts_of(phone.get(path)) for _ in range(2)]
+            answers = [parts_of(phone.get(path)) for _ in range(2)]
             del desk.app.extensions[EXTENSION]
-            assert said == [parts_of(phone.get(path))] * 2, (ride, status)
+            assert answers == [parts_of(phone.get(path))] * 2, (ride, status)
             desk.app.extensions[EXTENSION] = cache
 
 

@@ -162,13 +162,15 @@ def test_a_follower_reads_nothing_unproved_of_a_ride_that_a_restore_holds(desk: 
     assert view.detail == "This page tells what comes of it"
 
 
-@pytest.mark.parametrize(("payment", "said"), [("cash", True), ("svc_money", False), (None, False)])
-def test_only_who_pays_in_cash_reads_so(desk: Desk, payment: str | None, said: bool) -> None:
+@pytest.mark.parametrize(
+    ("payment", "reads_so"), [("cash", True), ("svc_money", False), (None, False)]
+)
+def test_only_who_pays_in_cash_reads_so(desk: Desk, payment: str | None, reads_so: bool) -> None:
     page = waiting(desk)
     page.order.payment = payment
     ready = shown(desk, page).ready
     assert ready is not None
-    assert ready.pays == (IN_CASH if said else "")
+    assert ready.pays == (IN_CASH if reads_so else "")
 
 
 def test_a_price_by_the_meter_is_described_as_no_limit(desk: Desk) -> None:
@@ -177,15 +179,15 @@ def test_a_price_by_the_meter_is_described_as_no_limit(desk: Desk) -> None:
     assert ready.meter == "It runs by the meter, which may say more than the estimate."
 
 
-@pytest.mark.parametrize(("name", "told"), [("not_started", True), ("not_ordered_yet", False)])
+@pytest.mark.parametrize(("name", "is_shown"), [("not_started", True), ("not_ordered_yet", False)])
 def test_the_reason_why_the_last_press_ordered_nothing_is_shown(
-    desk: Desk, name: str, told: bool
+    desk: Desk, name: str, is_shown: bool
 ) -> None:
     page = waiting(desk)
     item = Attention(order_id=page.order.id, name=name, detail="NO_ANSWER", raised_at=NOON)
     ready = shown(desk, dataclasses.replace(page, attention=[item])).ready
     assert ready is not None
-    assert ready.refused.startswith("The ride company can't be asked just now.") is told
+    assert ready.refused.startswith("The ride company can't be asked just now.") is is_shown
 
 
 def test_a_link_answers_no_more_often_than_three_devices_may_poll(desk: Desk) -> None:

@@ -138,14 +138,15 @@ def test_a_note_is_added_done_and_reopened(desk: Desk, client: FlaskClient) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [(" \n ", "Write what the next shift"), ("x" * 501, "under 500 characters")]
+    ("text", "message"),
+    [(" \n ", "Write what the next shift"), ("x" * 501, "under 500 characters")],
 )
 def test_a_note_that_can_not_be_stored_stays_in_the_field(
-    client: FlaskClient, text: str, said: str
+    client: FlaskClient, text: str, message: str
 ) -> None:
     answer = client.post("/handover/notes", data={"text": text, "csrf_token": token(client)})
     assert answer.status_code == 422
-    assert said in answer.text
+    assert message in answer.text
     assert text.strip() in answer.text.split("<textarea")[1].split("</textarea>")[0]
 
 

@@ -265,10 +265,10 @@ def test_older_rides_are_on_the_next_page_and_none_is_shown_twice(
     desk: Desk, client: FlaskClient
 ) -> None:
     made = [desk.order(age_s=n // 3) for n in range(120)]
-    seen, query, pages, said = [], sent(client, "guest=heron"), 0, []
+    seen, query, pages, counts = [], sent(client, "guest=heron"), 0, []
     while query:
         text = client.get(f"/history?{query}").text
-        said += re.findall(r"(\d+) of these 120 rides are listed here", text)
+        counts += re.findall(r"(\d+) of these 120 rides are listed here", text)
         seen += [
             int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', compact(text))
         ]
@@ -276,7 +276,7 @@ def test_older_rides_are_on_the_next_page_and_none_is_shown_twice(
         query, pages = older.group(1).replace("&amp;", "&") if older else "", pages + 1
     assert (pages, sorted(seen)) == (3, made)
     # on paper the totals are of all rides, and no link leads to the other pages
-    assert said == ["50", "50", "20"]
+    assert counts == ["50", "50", "20"]
 
 
 def test_a_page_with_every_ride_does_not_count_them_again(desk: Desk, client: FlaskClient) -> None:
@@ -391,7 +391,7 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "written"),
     [
         ("=HYPERLINK(0)", "'=HYPERLINK(0)"),
         ("+1", "'+1"),
@@ -417,8 +417,8 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(
         pytest.param("x" + "\n" * 100_000 + "y", "x" + "\n" * 100_000 + "y", id="blanks"),
     ],
 )
-def test_no_cell_is_a_formula(text: str, kept: str) -> None:
-    assert harmless(text) == kept
+def test_no_cell_is_a_formula(text: str, written: str) -> None:
+    assert harmless(text) == written
 
 
 def test_formulas_from_guests_and_the_service_are_text_in_the_file(

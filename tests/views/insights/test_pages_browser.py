@@ -45,7 +45,7 @@ def busy(served: Served) -> None:
         change(desk, order_id, cost_centre_id=centre_id, currency=currency, driver_s=99)
 
 
-def houses(served: Served) -> list[int]:
+def property_ids(served: Served) -> list[int]:
     return [served.desk.ids[f"{name}.property"] for name in ("desk", "other")]
 
 
@@ -56,7 +56,7 @@ def test_a_month_is_one_sheet_and_nothing_is_cut_on_a_desk_or_a_phone(served: Se
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     for paper in ("A4", "Letter"):
         assert len(PAGE.findall(page.pdf(format=paper))) == 1, paper
-    page.goto("/insights?" + "&".join(f"property={each}" for each in houses(served)))
+    page.goto("/insights?" + "&".join(f"property={each}" for each in property_ids(served)))
     assert len(PAGE.findall(page.pdf(format="A4"))) == 1, "of two properties"
     assert_counts_fit_on_paper(page)
     page.get_by_text("As a table").first.click()
@@ -89,7 +89,9 @@ def assert_counts_fit_on_paper(page: Page) -> None:
 def test_pictures_have_their_colours_and_the_page_writes_no_styles(served: Served) -> None:
     page = served.staff(viewport=DESKTOP)
     blocked: list[str] = []
-    page.on("console", lambda said: blocked.append(said.text) if said.type == "error" else None)
+    page.on(
+        "console", lambda message: blocked.append(message.text) if message.type == "error" else None
+    )
     page.goto("/insights")
     bar = page.locator(".bars-part").first
     light = bar.evaluate("each => getComputedStyle(each).fill")

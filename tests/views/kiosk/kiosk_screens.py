@@ -43,7 +43,7 @@ PAYS = {
     "de": "Sie zahlen beim Fahrer in bar.",
     "fr": "Vous payez le chauffeur en espèces.",
 }
-PAYS_ENGLISH = {said: PAYS["en"] for tag, said in PAYS.items() if tag != "en"}
+PAYS_ENGLISH = {pays: PAYS["en"] for tag, pays in PAYS.items() if tag != "en"}
 FEE = "Free to cancel for 5 minutes, then ₹30."
 FEES = {
     "ar": "الإلغاء مجاني لمدة 5 دقائق، ثم 30 ₹.",
@@ -102,7 +102,7 @@ VOICES = """
 """
 
 
-def said(page: Page) -> list[str]:
+def spoken(page: Page) -> list[str]:
     """The texts that VOICES were given since the last call."""
     found: list[str] = page.evaluate("said.splice(0)")
     return found
@@ -116,7 +116,7 @@ class FakeKiosk:
         self.layout = "portrait"
         self.languages = [*LANGUAGES]
         self.more: dict[str, Any] = {}  # facts of the kiosk in the document that a test changes
-        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.requests: list[tuple[str, dict[str, str]]] = []
         self.away = False  # no network
         self.failing: set[str] = set()  # routes that answer with status 500
         self.refusing: dict[str, int] = {}  # refused routes, with their status
@@ -124,10 +124,10 @@ class FakeKiosk:
         self.csrf = "token"  # the token in the document
         self.release = "r1"
         self.view, self.code = VIEW, CODE
-        self.beat: dict[str, Any] = {"open": True, "soonest_min": 4, "help": "", "trouble": ""}
+        self.heartbeat: dict[str, Any] = {"open": True, "soonest_min": 4, "help": "", "trouble": ""}
         self.order: list[dict[str, Any]] = []  # answers in turn; the last one is repeated
         self.answers: dict[str, Callable[[dict[str, str]], Any]] = {
-            "beat": lambda _: self.beat | {"release": self.release, "csrf": self.csrf},
+            "beat": lambda _: self.heartbeat | {"release": self.release, "csrf": self.csrf},
             "places.json": lambda given: {"results": self.found(given)},
             "cars": lambda given: self.cars(given),
             "order": lambda _: self.order.pop(0) if len(self.order) > 1 else self.order[0],
@@ -201,8 +201,8 @@ class FakeKiosk:
     def ride(self, given: dict[str, str]) -> dict[str, Any]:
         if given["pin"] != RIDE["pin"]:
             return {"state": "wrong"}
-        said = {"state": "ok", "view": self.view, "cancel": {"may": True, "fee_words": FEE}}
-        return said | ({"code": self.code} if given.get("code") else {})
+        answer = {"state": "ok", "view": self.view, "cancel": {"may": True, "fee_words": FEE}}
+        return answer | ({"code": self.code} if given.get("code") else {})
 
     def booked(self) -> dict[str, Any]:
         qr = qr_code("https://ride.example/t/7Hq2kPzV0mXa81Ls")
@@ -249,7 +249,7 @@ class FakeKiosk:
         else:
             query = request.post_data or urlsplit(request.url).query
             given = dict(parse_qsl(query, keep_blank_values=True))
-            self.asked.append((name, given))
+            self.requests.append((name, given))
             status = 500 if name in self.failing else self.refusing.get(name, 200)
             if status != 200:
                 route.fulfill(status=status, body="")

@@ -44,8 +44,8 @@ class Lobby:
 
     def post(self, what: str, **form: Any) -> dict[str, Any]:
         """The answer to a form of this visit."""
-        said = {"visit": self.visit, "lang": "en"} | form
-        answer = self.client.post(f"/kiosk/{what}", data=said)
+        data = {"visit": self.visit, "lang": "en"} | form
+        answer = self.client.post(f"/kiosk/{what}", data=data)
         assert answer.status_code == 200, answer.text
         assert answer.headers["Cache-Control"] == "no-store"
         return dict(answer.get_json())

@@ -22,7 +22,7 @@ COOKIE = "ridedash_kiosk"
 DAY = timedelta(hours=24)
 
 
-def beat(browser: FlaskClient, csrf: str | None = None) -> int:
+def heartbeat(browser: FlaskClient, csrf: str | None = None) -> int:
     form = {"csrf_token": csrf or token(browser)}
     return browser.post("/kiosk/beat", data=form).status_code
 
@@ -53,7 +53,7 @@ def test_a_kiosk_and_a_door_display_and_a_member_of_staff_live_in_one_browser(de
     pair(desk, "door", client=browser)
     assert browser.get("/").status_code == 200
     assert browser.get("/kiosk").status_code == 200
-    assert beat(browser) == 200
+    assert heartbeat(browser) == 200
     form = {"csrf_token": token(browser)}
     out = browser.post("/sign-out", data=form)
     assert out.headers["Clear-Site-Data"] == '"storage"', "else it were no kiosk any more"
@@ -67,13 +67,18 @@ def test_a_document_whose_browser_has_become_another_kiosk_belongs_to_no_kiosk(d
     browser, first = pair(desk)
     csrf = token(browser)
 
-    def said(kiosk_id: object) -> int:
+    def heartbeat_of(kiosk_id: object) -> int:
         form = {"csrf_token": csrf, "kiosk": kiosk_id}
         return browser.post("/kiosk/beat", data=form).status_code
 
-    assert [said(first), said(first + 1), said("x" * 500), said("")] == [200, 404, 404, 404]
+    assert [
+        heartbeat_of(first),
+        heartbeat_of(first + 1),
+        heartbeat_of("x" * 500),
+        heartbeat_of(""),
+    ] == [200, 404, 404, 404]
     _, second = pair(desk, client=browser)
-    assert [said(first), said(second)] == [404, 200]
+    assert [heartbeat_of(first), heartbeat_of(second)] == [404, 200]
 
 
 def test_the_document_of_a_kiosk_has_no_sign_in_in_its_session(desk: Desk) -> None:
@@ -97,10 +102,10 @@ def test_a_kiosk_that_is_revoked_is_unknown_at_once_in_every_process(
     elsewhere = create_app(environ, clock=lambda: desk.now)
     other = elsewhere.test_client()
     other.set_cookie(COOKIE, cookie_of(browser))
-    assert (beat(browser), beat(other)) == (200, 200)
+    assert (heartbeat(browser), heartbeat(other)) == (200, 200)
     revoke(desk, kiosk_id)
     for each in (browser, other):
-        assert beat(each) == 404
+        assert heartbeat(each) == 404
         assert each.get("/kiosk").status_code == 303
         assert each.get("/sign-in").status_code == 200, "a browser like any other"
     elsewhere.extensions["ridedash"].db.close()
@@ -110,23 +115,23 @@ def test_the_cookie_is_replaced_once_a_day_and_a_lost_answer_ends_no_pairing(des
     browser, kiosk_id = pair(desk)
     first = cookie_of(browser)
     desk.now += DAY - timedelta(seconds=1)
-    assert beat(browser) == 200
+    assert heartbeat(browser) == 200
     assert cookie_of(browser) == first
     desk.now += timedelta(seconds=1)
-    assert beat(browser) == 200
+    assert heartbeat(browser) == 200
     second = cookie_of(browser)
     assert second != first
     browser.set_cookie(COOKIE, first)  # as if the answer with the second cookie had been lost
     desk.now += timedelta(hours=9)
-    assert beat(browser) == 200
+    assert heartbeat(browser) == 200
     third = cookie_of(browser)
     assert third not in (first, second)
-    assert beat(browser) == 200, "the first request with it confirms it"
+    assert heartbeat(browser) == 200, "the first request with it confirms it"
     browser.set_cookie(COOKIE, first)
     desk.now += timedelta(minutes=10, seconds=1)
-    assert beat(browser) == 404
+    assert heartbeat(browser) == 404
     browser.set_cookie(COOKIE, third)
-    assert beat(browser) == 200
+    assert heartbeat(browser) == 200
     assert row_of(desk, kiosk_id).token_hash
 
 
@@ -136,7 +141,7 @@ def test_no_other_cookie_is_a_device(desk: Desk, cookie: str) -> None:
     browser = desk.client(signed_in=False)
     browser.set_cookie(COOKIE, cookie)
     assert browser.get("/kiosk").status_code == 303
-    assert beat(browser, token(browser)) == 404
+    assert heartbeat(browser, token(browser)) == 404
 
 
 def test_a_form_of_a_document_that_is_open_for_days_is_taken(desk: Desk) -> None:
@@ -149,7 +154,7 @@ def test_a_form_of_a_document_that_is_open_for_days_is_taken(desk: Desk) -> None
         answer = browser.post("/kiosk/beat", data=form)
         assert answer.status_code == 200
     fresh = (answer.json or {})["csrf"]
-    assert beat(browser, fresh) == 200
+    assert heartbeat(browser, fresh) == 200
     assert browser.post("/kiosk/beat", data={}).status_code in (400, 401)
 
 

@@ -43,8 +43,8 @@ def test_the_page_has_its_rows_and_no_names_of_guests(desk: Desk) -> None:
     )
     desk.add(lambda s: s.add(ticket))
     text = door(desk).get("/door").text
-    for said in ("Grand Meridian Hotel", "KA 01 AB 1234", "K27", 'data-look="light"'):
-        assert said in text
+    for text_shown in ("Grand Meridian Hotel", "KA 01 AB 1234", "K27", 'data-look="light"'):
+        assert text_shown in text
     for secret in ("Heron", "Cedar", "4821", "12345", "Guest is in"):
         assert secret not in text
 
@@ -57,8 +57,8 @@ def test_an_unchanged_poll_answers_304_and_a_change_is_sent_at_once(desk: Desk) 
     assert (again.status_code, again.data) == (304, b"")
     assert again.headers["X-Server-Now"]
     desk.order("BOOKED", "CALL_DRIVER")
-    news = client.get("/door/rows.json", headers={"If-None-Match": first.headers["ETag"]})
-    assert [row["plate"] for row in news.json["rows"]] == ["KA 01 AB 1234"]
+    update = client.get("/door/rows.json", headers={"If-None-Match": first.headers["ETag"]})
+    assert [row["plate"] for row in update.json["rows"]] == ["KA 01 AB 1234"]
 
 
 def test_each_door_shows_its_own_property_in_that_propertys_language(desk: Desk) -> None:
@@ -91,8 +91,10 @@ def test_the_doorman_marks_a_guest_and_the_desk_reads_it(desk: Desk) -> None:
     assert (row["group"], row["mark"]) == ("now", "The guest is in the car")
     with desk.services.db.read() as s:
         found = s.scalars(select(AuditRow).where(AuditRow.what == "door.mark")).all()
-        said = [(row.who, row.subject, row.result) for row in found]
-    assert said == [(f"kiosk:{device_id}", f"orders:{order_id}", name) for name in ("away", "in")]
+        entries = [(row.who, row.subject, row.result) for row in found]
+    assert entries == [
+        (f"kiosk:{device_id}", f"orders:{order_id}", name) for name in ("away", "in")
+    ]
 
 
 def test_marks_are_accepted_if_the_property_allows_them_and_of_its_own_rides_only(

@@ -27,7 +27,7 @@ def test_answers_and_the_document_contain_it_for_unreviewed_languages(
         cars = lobby.cars(lang="de")
         assert cars["cars"][0]["pays"] == f"⟨de⟩{CASH}"
         assert cars["english"][f"⟨de⟩{CASH}"] == CASH
-        fees = [said for said in cars["english"].values() if said.startswith("Free to cancel for")]
+        fees = [text for text in cars["english"].values() if text.startswith("Free to cancel for")]
         assert len(fees) == len({car["fee"] for car in cars["cars"]} & cars["english"].keys()) > 0
         assert all(re.fullmatch(r"Free to cancel for \d+ min, then ₹\d+\.", each) for each in fees)
         refused = lobby.post("order", lang="de", offer="", form_token=lobby.token)

@@ -107,7 +107,7 @@ FAULTS: dict[str, tuple[Callable[[Lobby], Any], dict[str, tuple[str, str] | None
 }
 
 
-def asked(lobby: Lobby, route: str, **form: Any) -> tuple[int, dict[str, Any]]:
+def answered(lobby: Lobby, route: str, **form: Any) -> tuple[int, dict[str, Any]]:
     """Status and body of an answer; {} without JSON."""
     given = {"visit": lobby.visit, "form_token": lobby.token, "screen": "car"}
     given["name"] = f"Room {lobby.visit[-3:]}"
@@ -119,7 +119,7 @@ def asked(lobby: Lobby, route: str, **form: Any) -> tuple[int, dict[str, Any]]:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_before_an_order_is_explained_in_words_for_guests(lobby: Lobby, fault: str) -> None:
-    broken, told = FAULTS[fault]
+    broken, expected_of = FAULTS[fault]
     offer = lobby.offer()
     for route in ROUTES:
         for language in ("en", "ar"):
@@ -127,21 +127,21 @@ def test_a_fault_before_an_order_is_explained_in_words_for_guests(lobby: Lobby, 
             with ExitStack() as during:
                 during.enter_context(broken(lobby))
                 form = {"offer": offer, "number": "1", "pin": "1234", "lang": language}
-                status, body = asked(lobby, route, **form)
-            expected = told.get(route, ("", ""))
+                status, body = answered(lobby, route, **form)
+            expected = expected_of.get(route, ("", ""))
             if expected is LOST:
                 assert status == 503, route
                 continue
             assert status in (200, 204), (fault, route)
             words = body.get("words", {})
-            said = " ".join(words.values())
+            shown = " ".join(words.values())
             if expected[0]:
                 assert body["state"] == expected[0], (fault, route)
             if expected[1] and language == "en":
                 assert words["headline"] == expected[1]
-            if language == "ar" and said:
-                assert not any("a" <= letter <= "z" for letter in said), said
-            assert NOTHING not in said or lobby.orders() == [], (fault, route)
+            if language == "ar" and shown:
+                assert not any("a" <= letter <= "z" for letter in shown), shown
+            assert NOTHING not in shown or lobby.orders() == [], (fault, route)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -155,12 +155,12 @@ def test_a_fault_after_an_order_never_says_that_nothing_was_ordered(
     for route in ROUTES:
         with ExitStack() as during:
             during.enter_context(FAULTS[fault][0](lobby))
-            status, body = asked(lobby, route, offer=offer, **ticket)
+            status, body = answered(lobby, route, offer=offer, **ticket)
         assert status in (200, 204, 503), (fault, route)
-        said = " ".join(body.get("words", {}).values())
+        shown = " ".join(body.get("words", {}).values())
         if route != "cars":
-            assert NOTHING not in said, (fault, route)
-        assert "Nothing has changed" not in said
+            assert NOTHING not in shown, (fault, route)
+        assert "Nothing has changed" not in shown
         if route == "order" and status == 200:
             assert (body["state"], body["ride"]["number"]) == ("booked", "K1"), fault
         if route == "cancel" and fault == "service away":
@@ -171,7 +171,7 @@ def test_a_fault_after_an_order_never_says_that_nothing_was_ordered(
 def test_a_cancel_that_may_have_arrived_is_not_reported_as_unsent(lobby: Lobby) -> None:
     ride = lobby.order()["ride"]
     with cut(lobby):
-        assert asked(lobby, "cancel", number="1", pin=ride["pin"])[0] == 503
+        assert answered(lobby, "cancel", number="1", pin=ride["pin"])[0] == 503
     known = {"number": "1", "pin": ride["pin"]}
     with pytest.MonkeyPatch.context() as patch:
 
@@ -179,8 +179,8 @@ def test_a_cancel_that_may_have_arrived_is_not_reported_as_unsent(lobby: Lobby) 
             raise CommitUnknown("gone")
 
         patch.setattr(resolve, "withdraw", unknown)
-        told = lobby.post("cancel", **known)
-    assert (told["state"], told["words"]["headline"]) == ("trouble", "Please wait a moment.")
+        answer = lobby.post("cancel", **known)
+    assert (answer["state"], answer["words"]["headline"]) == ("trouble", "Please wait a moment.")
 
 
 def test_a_page_that_only_looks_orders_nothing(lobby: Lobby) -> None:

@@ -56,13 +56,13 @@ def test_what_is_never_answered_while_our_server_lives_ends_at_a_person(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     words = kiosk.document()["words"]["ar"]
-    asked = expect(page.locator("h1"))
+    heading = expect(page.locator("h1"))
 
     press(page, "lang-ar", "start")
     kiosk.failing = {"cars"}
     press(page, "place-0")
     page.clock.fast_forward(GRACE_MS)
-    asked.to_have_text(words["trouble"])
+    heading.to_have_text(words["trouble"])
     expect(page.locator("[data-stage]")).to_contain_text(words["trouble_next"])
     expect(page.locator('[data-press="help"]')).to_be_visible()
     begins_anew(kiosk, page)
@@ -83,7 +83,7 @@ def test_what_is_never_answered_while_our_server_lives_ends_at_a_person(
     find(page)
     press(page, "next")
     page.clock.fast_forward(GRACE_MS)
-    asked.to_have_text(words["ride_closed"])
+    heading.to_have_text(words["ride_closed"])
     begins_anew(kiosk, page)
 
     press(page, "lang-ar")
@@ -115,26 +115,26 @@ def test_a_press_of_show_my_ride_counts_once_until_it_is_answered(
     kiosk.failing = set()
     page.clock.fast_forward(1_000)
     at(page, "ride")
-    told = [given for name, given in kiosk.asked if name == "ride"]
-    assert len(told) == 2, "one that failed, and its repetition"
-    assert {given["kiosk"] for given in told} == {"1"}
+    rides = [given for name, given in kiosk.requests if name == "ride"]
+    assert len(rides) == 2, "one that failed, and its repetition"
+    assert {given["kiosk"] for given in rides} == {"1"}
 
 
 def test_a_lost_server_is_reported_in_the_guests_language_and_leaves_no_one_waiting(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     words = kiosk.document()["words"]
-    asked = expect(page.locator("h1"))
+    heading = expect(page.locator("h1"))
     contrast = expect(page.locator('[data-press="aid-contrast"]'))
     press(page, "lang-ar", "start", "aid-contrast")
     kiosk.away = True
     press(page, "place-1")
     page.clock.fast_forward(GRACE_MS)
-    asked.to_have_text(words["ar"]["broken"])
+    heading.to_have_text(words["ar"]["broken"])
     contrast.to_have_attribute("aria-pressed", "true")  # the guest who needs it is still there
     assert "Central Station" not in page.content().split("<script")[0]
     page.clock.fast_forward(46_000)
-    asked.to_have_text(words["en"]["broken"])  # the guest has left
+    heading.to_have_text(words["en"]["broken"])  # the guest has left
     contrast.to_have_attribute("aria-pressed", "false")
     kiosk.away = False
     page.clock.fast_forward(1_000)
@@ -148,21 +148,21 @@ def test_a_lost_server_is_reported_in_the_guests_language_and_leaves_no_one_wait
     kiosk.away = True
     press(page, "book")
     page.clock.fast_forward(GRACE_MS)
-    asked.to_have_text(words["en"]["not_booked"])
-    assert "order" not in [name for name, _given in kiosk.asked]
+    heading.to_have_text(words["en"]["not_booked"])
+    assert "order" not in [name for name, _given in kiosk.requests]
     page.clock.fast_forward(46_000)  # time to read; then the kiosk asks “Still there?”
     page.clock.fast_forward(20_000)
-    asked.to_have_text(words["en"]["broken"])
+    heading.to_have_text(words["en"]["broken"])
 
 
 def test_that_nothing_was_ordered_stays_while_the_database_is_locked(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     words = kiosk.document()["words"]["en"]
-    said = {"headline": words["trouble"], "why": "Nothing was ordered.", "next": ""}
+    words_shown = {"headline": words["trouble"], "why": "Nothing was ordered.", "next": ""}
     to_check(page)
-    kiosk.order = [{"state": "trouble", "words": said}]
-    kiosk.beat["trouble"] = "database"
+    kiosk.order = [{"state": "trouble", "words": words_shown}]
+    kiosk.heartbeat["trouble"] = "database"
     press(page, "book")
     at(page, "sorry")
     with page.expect_response("**/kiosk/beat"):
@@ -197,19 +197,21 @@ def test_a_refused_heartbeat_ends_no_visit_unless_the_device_is_no_longer_a_kios
 
 def test_a_new_release_is_loaded_once_and_under_no_guest(kiosk: FakeKiosk, page: Page) -> None:
     loads: list[Page] = []
-    asked: list[str] = []
+    reloads: list[str] = []
     page.on("load", lambda loaded: loads.append(loaded))
-    page.on("request", lambda sent: asked.append(sent.url) if sent.url.endswith("/kiosk") else None)
+    page.on(
+        "request", lambda sent: reloads.append(sent.url) if sent.url.endswith("/kiosk") else None
+    )
 
-    def beats(times: int = 1) -> None:
+    def heartbeats(times: int = 1) -> None:
         for _ in range(times):
             with page.expect_response("**/kiosk/beat"):
                 page.clock.fast_forward(20_000)
 
     kiosk.release, kiosk.refusing = "r2", {"document": 502}
     press(page, "start")
-    beats(2)
-    assert asked == [], "somebody stands there"
+    heartbeats(2)
+    assert reloads == [], "somebody stands there"
     press(page, "bar-over")
     with page.expect_response("**/kiosk"):
         page.clock.fast_forward(20_000)
@@ -220,7 +222,7 @@ def test_a_new_release_is_loaded_once_and_under_no_guest(kiosk: FakeKiosk, page:
         page.clock.fast_forward(20_000)
     at(page, "start")
     page.locator('[data-press="start"]').wait_for()
-    beats(3)
+    heartbeats(3)
     assert len(loads) == 1
 
 
@@ -229,12 +231,12 @@ def test_the_clock_follows_the_servers_although_the_page_is_never_loaded_again(
 ) -> None:
     clock = expect(page.locator("[data-clock]"))
     clock.to_have_text("14:00")
-    kiosk.beat["clock"] = {"now": "2026-07-01T20:30:40Z", "speed": 0}
+    kiosk.heartbeat["clock"] = {"now": "2026-07-01T20:30:40Z", "speed": 0}
     page.clock.fast_forward(20_000)
     clock.to_have_text("02:00")
     page.clock.fast_forward(19_000)
     clock.to_have_text("02:00")  # the clock stands still
-    kiosk.beat["clock"] = {"now": "2026-07-01T20:30:40Z", "speed": 60}
+    kiosk.heartbeat["clock"] = {"now": "2026-07-01T20:30:40Z", "speed": 60}
     with page.expect_response("**/kiosk/beat"):
         page.clock.fast_forward(2_000)
     press(page, "lang-hi")
@@ -300,12 +302,12 @@ def test_cars_that_could_not_be_requested_come_by_themselves_while_the_guest_wai
     kiosk: FakeKiosk, page: Page
 ) -> None:
     words = kiosk.document()["words"]["ar"]
-    told = {"headline": words["limited"], "why": "", "next": ""}
-    asked, usual = expect(page.locator("h1")), kiosk.answers["cars"]
-    without = {"words": told, "cars": [], "again_s": 5}
+    words_shown = {"headline": words["limited"], "why": "", "next": ""}
+    heading, usual = expect(page.locator("h1")), kiosk.answers["cars"]
+    without = {"words": words_shown, "cars": [], "again_s": 5}
     kiosk.answers["cars"] = lambda _: {"state": "trouble", **without}
     press(page, "lang-ar", "start", "place-0")
-    asked.to_have_text(words["limited"])
+    heading.to_have_text(words["limited"])
     expect(page.locator('[data-press="again"]')).to_have_text(words["try_again"])
     page.locator("h1").evaluate("node => { globalThis.drawn = node; }")
     for _ in range(3):
@@ -316,20 +318,20 @@ def test_cars_that_could_not_be_requested_come_by_themselves_while_the_guest_wai
     kiosk.failing = {"cars"}  # errors of our own server don't end the attempts
     with page.expect_response("**/kiosk/cars"):
         page.clock.fast_forward(5_000)
-    asked.to_have_text(words["trouble"])
+    heading.to_have_text(words["trouble"])
     kiosk.failing, kiosk.answers["cars"] = set(), usual
     page.clock.fast_forward(5_000)
     page.locator(".k-car").first.wait_for()
 
-    counted = len(kiosk.asked)
+    counted = len(kiosk.requests)
     press(page, "bar-back")
     kiosk.answers["cars"] = lambda _: {"state": "limited", **without}
     press(page, "place-1")
-    asked.to_have_text(words["limited"])
+    heading.to_have_text(words["limited"])
     press(page, "bar-back")
     page.clock.fast_forward(15_000)
     at(page, "where")
-    assert [name for name, _ in kiosk.asked[counted:] if name == "cars"] == ["cars"]
+    assert [name for name, _ in kiosk.requests[counted:] if name == "cars"] == ["cars"]
 
 
 def test_the_wait_for_cars_is_bounded(kiosk: FakeKiosk, page: Page) -> None:
@@ -340,6 +342,6 @@ def test_the_wait_for_cars_is_bounded(kiosk: FakeKiosk, page: Page) -> None:
     page.get_by_role("alertdialog").wait_for()
     page.clock.fast_forward(21_000)
     at(page, "start")
-    counted = [name for name, _ in kiosk.asked].count("cars")
+    counted = [name for name, _ in kiosk.requests].count("cars")
     page.clock.fast_forward(15_000)
-    assert [name for name, _ in kiosk.asked].count("cars") == counted
+    assert [name for name, _ in kiosk.requests].count("cars") == counted

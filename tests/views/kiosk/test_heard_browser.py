@@ -13,7 +13,7 @@ from tests.views.kiosk.kiosk_screens import (
     FakeKiosk,
     fake_kiosk,
     press,
-    said,
+    spoken,
     to_check,
     type_on,
 )
@@ -33,49 +33,49 @@ def test_a_ticket_is_heard_whole_and_its_plate_once_it_is_known(kiosk: FakeKiosk
     press(page, "aid-aloud")
     to_check(page)
     kiosk.order = [{"state": "sending"}, kiosk.booked()]
-    said(page)
+    spoken(page)
     press(page, "book")
     expect(page.locator("body")).to_have_attribute("data-screen", "sending")
-    assert said(page) == [words["booking"]]  # spoken only once
+    assert spoken(page) == [words["booking"]]  # spoken only once
     page.clock.run_for(1_500)
     page.locator(".k-pin").wait_for()
-    heard = said(page)
-    assert words["pin_why"] in heard
-    assert f"{words['meet_at']} Main Entrance, 40 m, no steps" in heard
+    texts = spoken(page)
+    assert words["pin_why"] in texts
+    assert f"{words['meet_at']} Main Entrance, 40 m, no steps" in texts
     page.clock.run_for(3_500)
     page.locator(".k-plate").wait_for()
-    heard = said(page)
-    assert heard[0] == "Your driver is here"
-    assert f"{words['plate']} K A 0 1 A B 1 2 3 4" in heard
-    assert "White Tata Tiago" in heard
+    texts = spoken(page)
+    assert texts[0] == "Your driver is here"
+    assert f"{words['plate']} K A 0 1 A B 1 2 3 4" in texts
+    assert "White Tata Tiago" in texts
     press(page, "aid-contrast")  # this draws the screen anew
     page.clock.run_for(3_500)
-    assert said(page) == ["More contrast: on"]
+    assert spoken(page) == ["More contrast: on"]
     press(page, "aid-contrast")
-    assert said(page) == ["More contrast: off"]
+    assert spoken(page) == ["More contrast: off"]
     page.locator('[data-press="aid-lower"]').focus()
     page.keyboard.press("ArrowLeft")
-    assert said(page)[-1].startswith("Large text: off, ")
+    assert spoken(page)[-1].startswith("Large text: off, ")
     press(page, "aid-aloud", "aid-large")
-    assert said(page) == ["Read aloud: off"]
+    assert spoken(page) == ["Read aloud: off"]
 
 
 def test_sheets_and_what_comes_of_them_are_heard(kiosk: FakeKiosk) -> None:
     page = kiosk.page(voices=True)
     words = kiosk.document()["words"]["en"]
     press(page, "aid-aloud", "have")
-    said(page)
+    spoken(page)
     page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'F15' }))")
-    said(page)
+    spoken(page)
     press(page, "blank-yes")
-    assert said(page) == [words["blanked"], words["my_ride"], words["my_ride_lead"]]
+    assert spoken(page) == [words["blanked"], words["my_ride"], words["my_ride_lead"]]
     page.mouse.click(5, 5)  # the screen is light again
     type_on(page, "27")
     press(page, "field-pin")
     type_on(page, RIDE["pin"])
     press(page, "next")
     page.locator(".k-plate").wait_for()
-    assert said(page)[-7:] == [
+    assert spoken(page)[-7:] == [
         "Check the plate, then get in.",
         words["old_plate"].replace("{plate}", "K A 0 5 M C 9 9 1 2"),
         f"{words['plate']} K A 0 1 A B 1 2 3 4",
@@ -86,69 +86,69 @@ def test_sheets_and_what_comes_of_them_are_heard(kiosk: FakeKiosk) -> None:
     ]
     press(page, "show-code")
     page.locator(".k-code[aria-label]").wait_for()
-    assert said(page) == [f"{words['start_code']} 7 3 0 5", words["tell_driver"]]
+    assert spoken(page) == [f"{words['start_code']} 7 3 0 5", words["tell_driver"]]
     page.locator('[data-press="cancel"]').focus()
     page.keyboard.press("Enter")
-    assert said(page) == [words["cancel_ask"], FEE, f"{words['cancel_no']}, 1 of 2"]
+    assert spoken(page) == [words["cancel_ask"], FEE, f"{words['cancel_no']}, 1 of 2"]
     page.keyboard.press("Enter")
-    assert re.fullmatch(rf"{words['cancel']}, 2 of \d+", said(page)[0])
+    assert re.fullmatch(rf"{words['cancel']}, 2 of \d+", spoken(page)[0])
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowDown")
-    said(page)
+    spoken(page)
     kiosk.failing = {"ride"}  # a further look at the ride would replace this screen
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Ride cancelled")
-    assert said(page) == ["Ride cancelled"]
+    assert spoken(page) == ["Ride cancelled"]
     press(page, "bar-language")
-    assert said(page) == [words["choose_language"], "English, 1 of 9"]
+    assert spoken(page) == [words["choose_language"], "English, 1 of 9"]
     page.keyboard.press("Escape")
     page.keyboard.press("F1")
     expect(page.get_by_role("dialog")).to_be_visible()
-    assert words["help_asked"] in said(page)
+    assert words["help_asked"] in spoken(page)
     page.keyboard.press("Enter")
     page.evaluate("document.querySelector('h1').focus()")
-    said(page)
+    spoken(page)
     press(page, "bar-language", "close")
-    assert "Ride cancelled" in said(page), "the screen is read where no control has the focus"
+    assert "Ride cancelled" in spoken(page), "the screen is read where no control has the focus"
 
 
 def test_each_key_is_heard_and_each_fact_of_a_card_alone(kiosk: FakeKiosk) -> None:
     page = kiosk.page(voices=True)
     words = kiosk.document()["words"]["en"]
     press(page, "aid-aloud", "start")
-    said(page)
+    spoken(page)
     page.keyboard.press("ArrowDown")
-    assert said(page)[0].startswith("International Airport, Terminal 2, about 38 min, 1 of ")
+    assert spoken(page)[0].startswith("International Airport, Terminal 2, about 38 min, 1 of ")
     press(page, "place-0")
     page.locator(".k-car").first.wait_for()
     meet = f"{words['meet_at']} Main Entrance"
-    assert said(page)[-2:] == ["International Airport, Terminal 2", f"{meet}, 40 m, no steps"]
+    assert spoken(page)[-2:] == ["International Airport, Terminal 2", f"{meet}, 40 m, no steps"]
     page.locator('[data-press="change"]').focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
-    assert said(page)[1].startswith(f"{words['change']}, {meet}, 5 of ")
+    assert spoken(page)[1].startswith(f"{words['change']}, {meet}, 5 of ")
     page.locator("h1").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     auto = "Auto, Up to 3, Lowest price, about ₹140–180, 6 min away, 2 of "
-    assert said(page)[1].startswith(auto)
+    assert spoken(page)[1].startswith(auto)
     press(page, "more")
-    assert said(page)[0].startswith("Prime Sedan, Up to 4, ₹310")
+    assert spoken(page)[0].startswith("Prime Sedan, Up to 4, ₹310")
     press(page, "car-3", "key-a", "key-b")
     page.locator('[data-press="field-name"]').focus()
     page.keyboard.press("ArrowRight")
-    field = said(page)
+    field = spoken(page)
     assert field[-2].startswith(f"{words['phone']}, 2 of ")
     assert field[-1] == words["phone_why"]
     press(page, "key-erase", "key-erase", "key-erase")  # the last press deletes and says nothing
     deleted = words["key_delete"]
-    assert said(page) == [f"{deleted}, b", f"{deleted}, A"]
+    assert spoken(page) == [f"{deleted}, b", f"{deleted}, A"]
     press(page, "key-digits")
-    assert said(page)[0].startswith(words["key_letters"])
+    assert spoken(page)[0].startswith(words["key_letters"])
     press(page, "bar-over", "aid-aloud", "have", "field-pin", "key-1")
-    said(page)
+    spoken(page)
     press(page, "key-erase")
-    assert said(page) == [f"{deleted}, {words['star']}"]
+    assert spoken(page) == [f"{deleted}, {words['star']}"]
 
 
 def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
@@ -157,26 +157,26 @@ def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
 
     def hears(sentence: str) -> None:
         page.wait_for_function("(sentence) => said.includes(sentence)", arg=sentence)
-        said(page)
+        spoken(page)
 
     press(page, "aid-aloud")
     page.locator('[data-press="lang-hi"]').focus()
     page.keyboard.press("ArrowDown")  # a voice of that language reads its name
-    heard = page.evaluate("queue.map(({ text, lang }) => [text, lang])")
-    assert heard == [["العربية", "ar"], ["5 of 15", "en-GB"]]
+    queue = page.evaluate("queue.map(({ text, lang }) => [text, lang])")
+    assert queue == [["العربية", "ar"], ["5 of 15", "en-GB"]]
     press(page, "lang-ar")
     hears(words["ar"]["start_lead"])
     press(page, "start")
-    said(page)
+    spoken(page)
     page.keyboard.press("ArrowDown")
-    assert "Terminal 2، نحو 38 د، 1 " in said(page)[0], "pauses are Arabic"
+    assert "Terminal 2، نحو 38 د، 1 " in spoken(page)[0], "pauses are Arabic"
     press(page, "bar-over", "aid-aloud", "lang-en", "start", "other")
-    said(page)
+    spoken(page)
     type_on(page, "ai")
     hears("Ai Gardens")
     page.locator("h1").focus()
     page.keyboard.press("Enter")
-    assert said(page) == [words["en"]["which_place"], words["en"]["type_place"], "Ai"]
+    assert spoken(page) == [words["en"]["which_place"], words["en"]["type_place"], "Ai"]
     press(page, "key-erase", "key-erase")
     type_on(page, "zz")
     hears(words["en"]["nothing_found"])
@@ -189,8 +189,8 @@ def test_what_comes_of_a_press_is_heard(kiosk: FakeKiosk) -> None:
     type_on(page, "1111")
     press(page, "next")
     hears(words["en"]["wrong_pin"])
-    told = {"headline": "It can't be shown.", "why": "", "next": "Ask our desk."}
-    kiosk.answers["ride"] = lambda _: {"state": "closed", "words": told}
+    words_of_closed = {"headline": "It can't be shown.", "why": "", "next": "Ask our desk."}
+    kiosk.answers["ride"] = lambda _: {"state": "closed", "words": words_of_closed}
     type_on(page, "2222")
     press(page, "next")
     hears("It can't be shown. Ask our desk.")

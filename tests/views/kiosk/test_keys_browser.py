@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, close, fake_kiosk, press, said, walk
+from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, close, fake_kiosk, press, spoken, walk
 from tests.views.served import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -58,36 +58,36 @@ def test_a_ride_is_booked_by_five_keys_and_by_ear(kiosk: FakeKiosk, language: st
         go_to(page, f"lang-{language}")
     expect(page.locator("[data-clock]")).to_have_text("14:00")
     go_to(page, "aid-aloud")
-    assert said(page)[0] == "Grand Meridian"
+    assert spoken(page)[0] == "Grand Meridian"
     page.locator("h1").focus()
     page.keyboard.press("ArrowDown")
     place = words["position"].replace("{n}", "1").replace("{of}", "15")
     pause = "، " if language == "ar" else ", "
-    assert said(page) == [f"{words['start']}{pause}{place}"]
+    assert spoken(page) == [f"{words['start']}{pause}{place}"]
     page.keyboard.press("Enter")
-    assert said(page) == [words["where"]]
+    assert spoken(page) == [words["where"]]
     page.keyboard.press("ArrowDown")
-    assert said(page)[0].startswith("International Airport, Terminal 2")
+    assert spoken(page)[0].startswith("International Airport, Terminal 2")
     label = page.locator('[data-press="place-0"]').get_attribute("aria-label")
     assert (label or "").startswith(f"International Airport, Terminal 2{pause}")
     page.keyboard.press("Enter")
     page.locator(".k-car").first.wait_for()
-    assert words["which_car"] in said(page)
+    assert words["which_car"] in spoken(page)
     go_to(page, "car-0")
-    assert words["who"] in said(page)
+    assert words["who"] in spoken(page)
     letter = "ا" if language == "ar" else "a"
     go_to(page, f"key-{letter}")
-    assert said(page)[-1] == letter
+    assert spoken(page)[-1] == letter
     page.locator("h1").focus()
     go_to(page, "next")
-    check = said(page)
+    check = spoken(page)
     assert f"{words['to']} International Airport, Terminal 2" in check
     assert any(each.startswith(words["price"]) and "₹249" in each for each in check)
     assert any(each.startswith(words["pay"]) for each in check)
     kiosk.order = [kiosk.booked()]
     go_to(page, "book")
     page.locator(".k-pin").wait_for()
-    booked = said(page)
+    booked = spoken(page)
     assert words["ride"].replace("{number}", "K27") in booked
     assert words["spoken_pin"].replace("{digits}", " ".join(RIDE["pin"])) in booked
     page.keyboard.press("Escape")  # Escape doesn't leave the ticket
@@ -100,14 +100,14 @@ def test_a_ride_is_booked_by_five_keys_and_by_ear(kiosk: FakeKiosk, language: st
 def test_a_pin_is_not_read_aloud_and_help_rings(kiosk: FakeKiosk) -> None:
     page = kiosk.page(voices=True)
     press(page, "aid-aloud", "have", "field-pin")
-    said(page)
+    spoken(page)
     press(page, "key-4", "key-8")
-    assert said(page) == ["star", "star"]
+    assert spoken(page) == ["star", "star"]
     page.keyboard.press("F1")
     expect(page.get_by_role("dialog")).to_contain_text("We have called our staff.")
-    kiosk.beat["help"] = "coming"
+    kiosk.heartbeat["help"] = "coming"
     expect(page.get_by_role("dialog")).to_contain_text("Somebody is coming to you.")
-    assert [given["screen"] for name, given in kiosk.asked if name == "help"] == ["find"]
+    assert [given["screen"] for name, given in kiosk.requests if name == "help"] == ["find"]
     press(page, "close")
     expect(page.locator(".k-sheet")).to_have_count(0)
 
@@ -195,7 +195,7 @@ def test_a_press_is_not_lost_when_its_screen_is_drawn_anew_under_the_finger(
         page.mouse.down()
 
     held("start")
-    kiosk.beat["soonest_min"] = 7
+    kiosk.heartbeat["soonest_min"] = 7
     page.clock.fast_forward(20_000)
     expect(page.locator(".k-soon")).to_contain_text("7 min")
     page.mouse.up()
@@ -213,7 +213,7 @@ def test_a_press_is_not_lost_when_its_screen_is_drawn_anew_under_the_finger(
     }""")
     page.mouse.up()
     expect(page.locator("body")).to_have_attribute("data-screen", "check")
-    assert [name for name, _ in kiosk.asked if name == "order"] == []
+    assert [name for name, _ in kiosk.requests if name == "order"] == []
 
 
 def test_a_key_that_answers_still_there_does_nothing_else(kiosk: FakeKiosk) -> None:
@@ -225,27 +225,27 @@ def test_a_key_that_answers_still_there_does_nothing_else(kiosk: FakeKiosk) -> N
     expect(name).to_be_visible()
     press(page, "next")
     page.locator('[data-press="book"]').focus()
-    said(page)
+    spoken(page)
     page.clock.fast_forward(91_000)
-    asks = page.get_by_role("alertdialog", name="Still there?")
-    expect(asks).to_have_accessible_description(
+    dialog = page.get_by_role("alertdialog", name="Still there?")
+    expect(dialog).to_have_accessible_description(
         re.compile(r"This screen clears in \d+ s Touch the screen to go on\.")
     )
-    heard = said(page)
-    assert re.fullmatch(r"This screen clears in \d+ s", heard[1])
-    assert heard[2] == kiosk.document()["words"]["en"]["spoken_there"]
+    texts = spoken(page)
+    assert re.fullmatch(r"This screen clears in \d+ s", texts[1])
+    assert texts[2] == kiosk.document()["words"]["en"]["spoken_there"]
     page.keyboard.press("Enter")
-    expect(asks).to_have_count(0)
-    assert said(page)[0].startswith("Book, ₹249"), "it says where the guest stands"
+    expect(dialog).to_have_count(0)
+    assert spoken(page)[0].startswith("Book, ₹249"), "it says where the guest stands"
     expect(page.locator("body")).to_have_attribute("data-screen", "check")
-    assert [name for name, _ in kiosk.asked if name == "order"] == []
+    assert [name for name, _ in kiosk.requests if name == "order"] == []
     kiosk.order = [kiosk.booked()]
     page.keyboard.press("Enter")
     page.locator(".k-pin").wait_for()
-    said(page)
+    spoken(page)
     page.clock.fast_forward(62_000)
     expect(page.locator(".k-clears [role=status]")).to_contain_text("This screen clears in")
-    assert said(page)[0].startswith("This screen clears in")  # a ticket clears too
+    assert spoken(page)[0].startswith("This screen clears in")  # a ticket clears too
 
 
 def test_a_dark_screen_stays_dark_for_keys_and_a_touch_brings_it_back(kiosk: FakeKiosk) -> None:
@@ -257,7 +257,7 @@ def test_a_dark_screen_stays_dark_for_keys_and_a_touch_brings_it_back(kiosk: Fak
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.locator(".k-car").first.wait_for()
-    assert "Which car?" in said(page)
+    assert "Which car?" in spoken(page)
     covered = page.evaluate("document.elementFromPoint(300, 900).className")
     assert covered == "k-dark"
     page.mouse.click(300, 900)
@@ -321,7 +321,7 @@ def test_still_there_is_put_off_as_often_as_one_likes(kiosk: FakeKiosk) -> None:
     expect(page.get_by_role("alertdialog")).to_be_visible()
     page.clock.fast_forward(21_000)
     expect(page.locator("body")).to_have_attribute("data-screen", "start")
-    assert [given["how"] for name, given in kiosk.asked if name == "end"] == ["idle"]
+    assert [given["how"] for name, given in kiosk.requests if name == "end"] == ["idle"]
 
 
 def test_axe_finds_nothing_on_any_screen(kiosk: FakeKiosk) -> None:

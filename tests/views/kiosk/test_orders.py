@@ -57,13 +57,15 @@ def desk_code(lobby: Lobby, **facts: Any) -> str:
     return make_code(app.db, lobby.desk.now, app.settings.secret_key, NewCode(1, 1, **facts))
 
 
-def say(lobby: Lobby, *, approved: bool = True, house_pays: bool = False, reason: str = "") -> None:
+def decide(
+    lobby: Lobby, *, approved: bool = True, house_pays: bool = False, reason: str = ""
+) -> None:
     """Answer, as the desk, the only request for approval that waits."""
     app = lobby.services
     with app.db.read() as s:
         (waiting,) = waiting_asks(s, app.vault, 1, lobby.desk.now)
-    said = AskAnswer(waiting.id, 1, 1, approved, house_pays, reason)
-    assert answer_ask(app.db, lobby.desk.now, said)
+    decision = AskAnswer(waiting.id, 1, 1, approved, house_pays, reason)
+    assert answer_ask(app.db, lobby.desk.now, decision)
 
 
 def booked(lobby: Lobby, **form: Any) -> dict[str, Any]:
@@ -71,9 +73,9 @@ def booked(lobby: Lobby, **form: Any) -> dict[str, Any]:
     offer = form.pop("offer", None) or lobby.offer()
     lobby.order(offer=offer, **form)
     lobby.become(lobby.orders()[-1].id, "BOOKED")
-    told = lobby.order(offer=offer, **form)
-    assert told["state"] == "booked"
-    return dict(told["ride"])
+    answer = lobby.order(offer=offer, **form)
+    assert answer["state"] == "booked"
+    return dict(answer["ride"])
 
 
 def ride_of(lobby: Lobby, order_id: int, status: str, otp: str = "", **facts: Any) -> None:
@@ -123,9 +125,9 @@ def test_a_press_makes_an_order_and_the_same_press_tells_what_came_of_it(lobby: 
         "READY",
     )
     lobby.become(order.id, "BOOKED")
-    told = lobby.order(offer=offer)
-    ride = told["ride"]
-    assert told["state"] == "booked"
+    answer = lobby.order(offer=offer)
+    ride = answer["ride"]
+    assert answer["state"] == "booked"
     assert (ride["number"], ride["pin"]) == (first["ride"]["number"], first["ride"]["pin"])
     assert ride["qr"]["size"] > 20
     assert ride["short"] == ride["link"].split("://")[1]
@@ -191,8 +193,8 @@ def test_no_forged_form_books_on_the_house_account_or_on_another_account(lobby: 
 def test_offers_of_others_are_no_cars_here(lobby: Lobby) -> None:
     form = lobby.desk.form()
     for offer in (form["offer"], "999", "0", "-1", "x", ""):
-        told = lobby.order(offer=offer)
-        assert (told["state"], told["words"]["headline"]) == (
+        answer = lobby.order(offer=offer)
+        assert (answer["state"], answer["words"]["headline"]) == (
             "refused",
             "This car can't be booked now.",
         )
@@ -212,9 +214,9 @@ def test_offers_of_others_are_no_cars_here(lobby: Lobby) -> None:
 def test_what_a_guest_says_of_themselves_is_checked(
     lobby: Lobby, form: dict[str, str], headline: str
 ) -> None:
-    told = lobby.order(**form)
-    assert (told["state"], told["words"]["headline"]) == ("refused", headline)
-    assert told["field"] == next(iter(form)), "which the page asks for again"
+    answer = lobby.order(**form)
+    assert (answer["state"], answer["words"]["headline"]) == ("refused", headline)
+    assert answer["field"] == next(iter(form)), "which the page asks for again"
     assert lobby.orders() == []
     assert lobby.order(name="Ana", phone="")["state"] == "sending", "the same press, mended"
 
@@ -239,12 +241,12 @@ def test_an_old_offer_is_priced_again_and_a_changed_price_is_shown(lobby: Lobby)
     offer = lobby.offer()
     lobby.desk.now += timedelta(minutes=3)
     lobby.desk.service.estimates = [upfront("mini", 265, "fare-2")]
-    told = lobby.order(offer=offer, name="Bo")
-    assert told["state"] == "changed"
-    assert (told["changed"]["old"], told["changed"]["new"]) == ("₹240", "₹265")
-    assert told["words"]["why"] == "It was ₹240. It is ₹265 now."
+    answer = lobby.order(offer=offer, name="Bo")
+    assert answer["state"] == "changed"
+    assert (answer["changed"]["old"], answer["changed"]["new"]) == ("₹240", "₹265")
+    assert answer["words"]["why"] == "It was ₹240. It is ₹265 now."
     assert len(lobby.orders()) == 1
-    assert lobby.order(offer=told["changed"]["offer"], name="Bo")["state"] == "sending"
+    assert lobby.order(offer=answer["changed"]["offer"], name="Bo")["state"] == "sending"
     with lobby.services.db.read() as s:
         assert s.get_one(Offer, lobby.orders()[1].offer_id).fare_id == "fare-2"
 
@@ -255,9 +257,9 @@ def test_a_car_that_is_gone_is_not_booked(lobby: Lobby) -> None:
     lobby.desk.service.categories = []
     assert lobby.order(offer=offer)["state"] == "refused"
     lobby.desk.service.down = True
-    told = lobby.order(offer=offer)
-    assert told["state"] == "refused", "the page has a button to try again"
-    assert told["words"]["headline"] == "We can't ask for cars now."
+    answer = lobby.order(offer=offer)
+    assert answer["state"] == "refused", "the page has a button to try again"
+    assert answer["words"]["headline"] == "We can't ask for cars now."
     assert lobby.orders() == []
 
 
@@ -299,11 +301,11 @@ def test_after_an_approval_the_price_is_requested_again(lobby: Lobby) -> None:
     offer = lobby.offer()
     assert lobby.order(offer=offer)["state"] == "asking"
     assert lobby.order(offer=offer)["state"] == "asking"
-    say(lobby, house_pays=True)
-    asked = len(lobby.desk.service.questions("/v1/products"))
-    told = lobby.order(offer=offer, name="Somebody Else")
-    assert told["state"] == "sending"
-    assert len(lobby.desk.service.questions("/v1/products")) == asked + 1
+    decide(lobby, house_pays=True)
+    requests_before = len(lobby.desk.service.questions("/v1/products"))
+    answer = lobby.order(offer=offer, name="Somebody Else")
+    assert answer["state"] == "sending"
+    assert len(lobby.desk.service.questions("/v1/products")) == requests_before + 1
     page = lobby.page(1)
     assert (page.order.payment, page.guest.name) == (None, "Ana")  # the guest who was approved
     assert page.order.offer_id != offer
@@ -315,14 +317,14 @@ def test_an_approval_is_needed_again_at_another_price_if_the_property_pays(
     lobby.set(rule="approval")
     offer = lobby.offer()
     lobby.order(offer=offer)
-    say(lobby, house_pays=True)
+    decide(lobby, house_pays=True)
     lobby.desk.service.estimates = [upfront("mini", 265, "fare-2")]
-    told = lobby.order(offer=offer)
-    assert (told["state"], told["changed"]["new"]) == ("changed", "₹265")
-    newer = told["changed"]["offer"]
+    answer = lobby.order(offer=offer)
+    assert (answer["state"], answer["changed"]["new"]) == ("changed", "₹265")
+    newer = answer["changed"]["offer"]
     assert lobby.order(offer=newer)["state"] == "asking"
     assert lobby.orders() == []
-    say(lobby, house_pays=True)
+    decide(lobby, house_pays=True)
     assert lobby.order(offer=newer)["state"] == "sending"
     assert len(lobby.orders()) == 1
 
@@ -331,13 +333,13 @@ def test_a_guest_who_pays_decides_alone_about_another_price(lobby: Lobby) -> Non
     lobby.set(rule="approval")
     offer = lobby.offer()
     lobby.order(offer=offer)
-    say(lobby)
+    decide(lobby)
     lobby.desk.service.estimates = [upfront("mini", 265, "fare-2")]
-    told = lobby.order(offer=offer)
-    assert told["state"] == "changed"
+    answer = lobby.order(offer=offer)
+    assert answer["state"] == "changed"
     assert lobby.order(offer=offer)["state"] == "changed"  # repeated, it accepts no new price
     assert lobby.orders() == []
-    assert lobby.order(offer=told["changed"]["offer"])["state"] == "sending"
+    assert lobby.order(offer=answer["changed"]["offer"])["state"] == "sending"
     assert lobby.orders()[0].payment == "cash"
 
 
@@ -345,9 +347,9 @@ def test_a_declined_ask_and_an_unanswered_ask_are_shown(lobby: Lobby) -> None:
     lobby.set(rule="approval")
     offer = lobby.offer()
     lobby.order(offer=offer)
-    say(lobby, approved=False, reason="not_guest")
-    told = lobby.order(offer=offer)
-    assert (told["state"], told["words"]["headline"]) == (
+    decide(lobby, approved=False, reason="not_guest")
+    answer = lobby.order(offer=offer)
+    assert (answer["state"], answer["words"]["headline"]) == (
         "declined",
         "Our desk books rides for guests of the house only.",
     )
@@ -355,8 +357,11 @@ def test_a_declined_ask_and_an_unanswered_ask_are_shown(lobby: Lobby) -> None:
     offer = lobby.offer()
     assert lobby.order(offer=offer, name="Bo")["state"] == "asking"
     lobby.desk.now += timedelta(seconds=181)
-    told = lobby.order(offer=offer, name="Bo")
-    assert (told["state"], told["words"]["headline"]) == ("declined", "Our desk did not answer.")
+    answer = lobby.order(offer=offer, name="Bo")
+    assert (answer["state"], answer["words"]["headline"]) == (
+        "declined",
+        "Our desk did not answer.",
+    )
     assert lobby.orders() == []
 
 
@@ -374,8 +379,8 @@ def test_a_limit_is_refused_in_words_for_guests_and_reported_to_the_desk(lobby: 
         lobby.next_guest()
         assert lobby.order(name=name)["state"] == "sending"
     lobby.next_guest()
-    told = lobby.order(name="Di")
-    assert (told["state"], told["words"]["headline"]) == (
+    answer = lobby.order(name="Di")
+    assert (answer["state"], answer["words"]["headline"]) == (
         "limited",
         "We can't book this here now.",
     )
@@ -393,8 +398,8 @@ def test_the_31st_order_of_an_hour_is_refused_in_the_same_words(lobby: Lobby) ->
         assert lobby.order(name="Ana", offer=offer)["state"] == "sending"
         lobby.become(lobby.orders()[-1].id, "REJECTED")
     lobby.next_guest()
-    told = lobby.order(name="Bo", offer=offer)
-    assert (told["state"], told["words"]["headline"]) == (
+    answer = lobby.order(name="Bo", offer=offer)
+    assert (answer["state"], answer["words"]["headline"]) == (
         "limited",
         "We can't book this here now.",
     )
@@ -428,19 +433,19 @@ def test_a_refusal_names_no_account(lobby: Lobby, code: str | None, headline: st
     offer = lobby.offer()
     lobby.order(offer=offer)
     lobby.become(1, "REJECTED", code)
-    told = lobby.order(offer=offer)
-    assert (told["state"], told["words"]["headline"]) == ("not_booked", headline)
-    assert "ride" not in told
+    answer = lobby.order(offer=offer)
+    assert (answer["state"], answer["words"]["headline"]) == ("not_booked", headline)
+    assert "ride" not in answer
 
 
 def test_an_unclear_order_is_shown_as_such_with_its_number(lobby: Lobby) -> None:
     offer = lobby.offer()
     lobby.order(offer=offer)
     lobby.become(1, "UNKNOWN", "NO_ANSWER")
-    told = lobby.order(offer=offer)
-    assert told["state"] == "unknown"
-    assert told["ride"]["number"] == "K1"
-    assert told["words"]["headline"] == "We are checking your booking. Please don't book again."
+    answer = lobby.order(offer=offer)
+    assert answer["state"] == "unknown"
+    assert answer["ride"]["number"] == "K1"
+    assert answer["words"]["headline"] == "We are checking your booking. Please don't book again."
     again = lobby.order(offer=lobby.offer())
     assert again["state"] == "unknown"  # a newer offer makes no second order
     assert len(lobby.orders()) == 1
@@ -454,8 +459,8 @@ def test_after_a_proved_failure_the_same_page_may_try_again_by_a_newer_price(
     lobby.become(1, "NOT_SENT", "NO_CONNECTION")
     assert lobby.order(offer=offer)["state"] == "not_booked"  # the same press, repeated
     lobby.desk.now += timedelta(seconds=5)
-    told = lobby.order(offer=lobby.offer())
-    assert (told["state"], told["ride"]["number"]) == ("sending", "K2")
+    answer = lobby.order(offer=lobby.offer())
+    assert (answer["state"], answer["ride"]["number"]) == ("sending", "K2")
     assert len(lobby.orders()) == 2
 
 
@@ -479,8 +484,8 @@ def test_a_ride_is_found_by_number_and_pin_and_by_nothing_else(lobby: Lobby) -> 
     for _ in range(3):
         lobby.post("ride", number="1", pin=wrong)
     assert lobby.post("ride", number="1", pin=wrong)["state"] == "closed"
-    told = lobby.post("ride", number="K1", pin=ride["pin"])
-    assert (told["state"], told["words"]["next"]) == ("closed", "Please ask our desk about it.")
+    answer = lobby.post("ride", number="K1", pin=ride["pin"])
+    assert (answer["state"], answer["words"]["next"]) == ("closed", "Please ask our desk about it.")
     assert [item.name for item in lobby.page(1).attention] == ["kiosk_pins"]
 
 
@@ -501,8 +506,8 @@ def test_tries_of_pins_of_many_rides_meet_the_limit_of_the_kiosk(lobby: Lobby) -
     lobby.visit = mine  # the limit is not for the page that booked the ride
     assert lobby.post("ride", **known, form_token=lobby.token)["state"] == "ok"
     with lobby.services.db.read() as s:
-        told = s.query(AuditRow).filter_by(what="kiosk.pins").one()
-    assert (told.who, told.result) == (f"kiosk:{lobby.id}", "throttled")
+        entry = s.query(AuditRow).filter_by(what="kiosk.pins").one()
+    assert (entry.who, entry.result) == (f"kiosk:{lobby.id}", "throttled")
     lobby.desk.now += timedelta(minutes=10, seconds=1)
     lobby.visit = "k" * 32
     assert lobby.post("ride", **known)["state"] == "ok"
@@ -516,8 +521,8 @@ def test_wrong_pins_of_others_take_no_ride_from_the_page_that_booked_it(lobby: L
     wrong = f"{(int(ride['pin']) + 1) % 10_000:04}"
     for _ in range(5):
         lobby.post("ride", number="1", pin=wrong)
-    for visit, said in ((lobby.visit, lobby.token), (lobby.visit, token), (own, lobby.token)):
-        assert lobby.post("ride", **known, visit=visit, form_token=said)["state"] == "closed"
+    for visit, form_token in ((lobby.visit, lobby.token), (lobby.visit, token), (own, lobby.token)):
+        assert lobby.post("ride", **known, visit=visit, form_token=form_token)["state"] == "closed"
     assert lobby.post("ride", number="1", pin="", visit=own, form_token=token)["state"] == "ok"
     mine = {"visit": own, "form_token": token}
     assert lobby.post("ride", number="2", pin=ride["pin"], **mine)["state"] == "wrong"
@@ -540,8 +545,11 @@ def test_outside_its_hours_a_kiosk_orders_nothing_whatever_its_page_shows(
     lobby.set(rule=rule)
     offer = lobby.offer()
     open_until(lobby, -10)
-    told = lobby.order(offer=offer)
-    assert (told["state"], told["words"]["headline"]) == ("trouble", "This screen is closed now.")
+    answer = lobby.order(offer=offer)
+    assert (answer["state"], answer["words"]["headline"]) == (
+        "trouble",
+        "This screen is closed now.",
+    )
     assert lobby.cars()["words"]["headline"] == "This screen is closed now."
     assert lobby.orders() == []
     with lobby.services.db.read() as s:
@@ -562,8 +570,8 @@ def test_who_stood_there_at_closing_time_may_finish_and_sees_the_ride(lobby: Lob
 
 def test_after_an_unanswered_ask_the_next_guest_does_not_wait_for_the_desk(lobby: Lobby) -> None:
     def is_open() -> bool:
-        beat = lobby.client.post("/kiosk/beat", data={"screen": "start"})
-        return bool(beat.get_json()["open"])
+        answer = lobby.client.post("/kiosk/beat", data={"screen": "start"})
+        return bool(answer.get_json()["open"])
 
     lobby.set(rule="approval")
     offer = lobby.offer()
@@ -580,8 +588,8 @@ def test_after_an_unanswered_ask_the_next_guest_does_not_wait_for_the_desk(lobby
     lobby.client.post("/kiosk/end", data={"visit": lobby.visit})
     assert not is_open()
     lobby.next_guest()
-    told = lobby.cars()
-    assert (told["state"], told["words"]["headline"]) == ("trouble", "Our desk did not answer.")
+    answer = lobby.cars()
+    assert (answer["state"], answer["words"]["headline"]) == ("trouble", "Our desk did not answer.")
     assert lobby.order(offer=offer, name="Cy")["state"] == "trouble"
     code = desk_code(lobby)  # a code shows that somebody is at the desk
     assert lobby.order(offer=offer, name="Di", code=code)["state"] == "sending"
@@ -593,7 +601,7 @@ def test_after_an_unanswered_ask_the_next_guest_does_not_wait_for_the_desk(lobby
     lobby.next_guest()
     offer = lobby.offer()
     assert lobby.order(offer=offer, name="Ed")["state"] == "asking"
-    say(lobby)
+    decide(lobby)
     assert lobby.order(offer=offer, name="Ed")["state"] == "sending"
     assert is_open()
 
@@ -601,15 +609,15 @@ def test_after_an_unanswered_ask_the_next_guest_does_not_wait_for_the_desk(lobby
 def test_the_start_code_is_shown_when_requested_and_due_and_is_audited(lobby: Lobby) -> None:
     ride = booked(lobby)
     ride_of(lobby, 1, "CALL_DRIVER", otp="4821")
-    asked = {"number": "K1", "pin": ride["pin"], "code": "1"}
+    form = {"number": "K1", "pin": ride["pin"], "code": "1"}
     assert lobby.client.post("/kiosk/end", data={"visit": lobby.visit}).status_code == 204
     lobby.next_guest()
-    assert "code" not in lobby.post("ride", **asked)
+    assert "code" not in lobby.post("ride", **form)
     ride_of(lobby, 1, "CLIENT_LOCATED", otp="4821")
-    assert "code" not in lobby.post("ride", **(asked | {"code": ""}))
-    assert lobby.post("ride", **asked)["code"] == "4821"
+    assert "code" not in lobby.post("ride", **(form | {"code": ""}))
+    assert lobby.post("ride", **form)["code"] == "4821"
     ride_of(lobby, 1, "IN_PROGRESS", otp="4821")
-    riding = lobby.post("ride", **asked)
+    riding = lobby.post("ride", **form)
     assert "code" not in riding
     assert riding["view"]["meet"] == ""
     assert riding["view"]["headline"] == "On your way"
@@ -639,8 +647,8 @@ def test_a_guest_cancels_by_the_call_that_the_state_allows(lobby: Lobby) -> None
         "may": True,
         "fee_words": "Cancelling costs nothing now.",
     }
-    told = lobby.post("cancel", **known)
-    assert (told["state"], told["words"]["headline"]) == ("ok", "This ride is cancelled.")
+    answer = lobby.post("cancel", **known)
+    assert (answer["state"], answer["words"]["headline"]) == ("ok", "This ride is cancelled.")
     (order,) = lobby.orders()
     assert (order.state, order.code) == ("NOT_SENT", "WITHDRAWN")
     again = lobby.post("cancel", **known)  # as if the first answer had been lost
@@ -715,8 +723,8 @@ def test_a_search_that_found_no_driver_is_shown_and_the_page_may_try_again(lobby
     lobby.order(offer=offer)
     lobby.become(1, "BOOKED")
     ride_of(lobby, 1, "ALLOTMENT_FAILED")
-    told = lobby.order(offer=offer)
-    assert (told["state"], told["words"]["headline"]) == (
+    answer = lobby.order(offer=offer)
+    assert (answer["state"], answer["words"]["headline"]) == (
         "no_driver",
         "No driver found this time",
     )
@@ -727,12 +735,12 @@ def test_a_search_that_found_no_driver_is_shown_and_the_page_may_try_again(lobby
 def test_while_a_demos_clock_is_held_the_ride_says_so(
     lobby: Lobby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = {"number": "K1", "pin": booked(lobby)["pin"]}
+    form = {"number": "K1", "pin": booked(lobby)["pin"]}
     ride_of(lobby, 1, "CALL_DRIVER")
-    assert lobby.post("ride", **asked)["view"]["held"] == ""
+    assert lobby.post("ride", **form)["view"]["held"] == ""
     line = ServiceTime((Turn(lobby.desk.now, lobby.desk.now, 0.0),))
     monkeypatch.setattr(lobby.services, "time", lambda: line)
-    held = lobby.post("ride", **asked)["view"]["held"]
+    held = lobby.post("ride", **form)["view"]["held"]
     assert re.fullmatch(r"The demo's clock is held at \d\d:\d\d\. All rides stand still\.", held)
 
 
@@ -753,8 +761,8 @@ def test_a_shared_ride_is_cancelled_as_soon_as_it_is_matched(lobby: Lobby) -> No
     offer = lobby.offer("Share", code=code)
     ride = lobby.order(offer=offer, code=code, seats="1")["ride"]
     lobby.become(1, "MATCHING")
-    told = lobby.post("cancel", number="1", pin=ride["pin"])
-    assert (told["state"], told["words"]["headline"]) == (
+    answer = lobby.post("cancel", number="1", pin=ride["pin"])
+    assert (answer["state"], answer["words"]["headline"]) == (
         "waiting",
         "We have asked to cancel your ride.",
     )

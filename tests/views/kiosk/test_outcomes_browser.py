@@ -46,7 +46,7 @@ def stop_the_clock(page: Page) -> None:
 
 
 def orders(kiosk: FakeKiosk) -> list[dict[str, str]]:
-    return [given for name, given in kiosk.asked if name == "order"]
+    return [given for name, given in kiosk.requests if name == "order"]
 
 
 def test_a_press_of_book_leads_through_code_price_and_desk_to_its_outcome(

@@ -23,11 +23,11 @@ PRIVATE = {
 
 def link(lobby: Lobby) -> str:
     """The path of a new link, as the kiosk shows it."""
-    told = lobby.post("cars", own="new")
-    assert told["state"] == "phone"
-    assert told["phone"]["qr"]["path"]
-    assert told["phone"]["minutes"] == 10
-    return "/k/" + str(told["phone"]["link"]).rsplit("/", 1)[1]
+    answer = lobby.post("cars", own="new")
+    assert answer["state"] == "phone"
+    assert answer["phone"]["qr"]["path"]
+    assert answer["phone"]["minutes"] == 10
+    return "/k/" + str(answer["phone"]["link"]).rsplit("/", 1)[1]
 
 
 def phone(lobby: Lobby) -> FlaskClient:
@@ -73,8 +73,8 @@ def test_a_guest_books_with_forms_alone_and_is_led_to_their_own_link(lobby: Lobb
     found = browser.post(f"{address}/where", data={"q": "airport"}, follow_redirects=True)
     assert "Meridian Airport" in found.text
     page = walk(browser, address)
-    for said in ("Airport", "Ana", "₹", "You pay the driver in cash.", "Free to cancel"):
-        assert said in page.text
+    for text in ("Airport", "Ana", "₹", "You pay the driver in cash.", "Free to cancel"):
+        assert text in page.text
     pressed = browser.post(f"{address}/check", follow_redirects=True)
     assert "Booking your ride" in pressed.text
     assert 'http-equiv="refresh"' in pressed.text

@@ -51,16 +51,16 @@ def test_who_fits_into_a_car_is_the_propertys_to_say(lobby: Lobby) -> None:
 def test_most_room_is_what_the_propertys_own_words_say_and_else_an_suv(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    said: dict[str, str] = {}
-    monkeypatch.setattr(cars, "own_words", lambda name: said.get(name, ""))
+    written: dict[str, str] = {}
+    monkeypatch.setattr(cars, "own_words", lambda name: written.get(name, ""))
     offered = ("hatch", "suv", "lux")
     assert cars.with_most_room(offered) == {"suv"}
     assert cars.with_most_room(("hatch", "lux")) == set(), "a name tells nobody's size"
-    said |= {"kiosk_size_hatch": "4", "kiosk_size_lux": "٧"}
+    written |= {"kiosk_size_hatch": "4", "kiosk_size_lux": "٧"}
     assert cars.with_most_room(offered) == {"suv"}, "of one of them nobody knows it"
-    said |= {"kiosk_size_suv": "5 to 6, 2 bags"}
+    written |= {"kiosk_size_suv": "5 to 6, 2 bags"}
     assert cars.with_most_room(offered) == {"lux"}
     assert cars.with_most_room(("hatch",)) == set()
     assert cars.with_most_room(()) == set()
-    said |= dict.fromkeys(said, "Up to 4")
+    written |= dict.fromkeys(written, "Up to 4")
     assert cars.with_most_room(offered) == set(), "none has more than another"

@@ -28,8 +28,8 @@ def document(browser: FlaskClient) -> dict[str, Any]:
     return found
 
 
-def beat(browser: FlaskClient, csrf: str, **said: str) -> dict[str, Any]:
-    answer = browser.post("/kiosk/beat", data={"csrf_token": csrf, "visit": VISIT, **said})
+def heartbeat(browser: FlaskClient, csrf: str, **form: str) -> dict[str, Any]:
+    answer = browser.post("/kiosk/beat", data={"csrf_token": csrf, "visit": VISIT, **form})
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store"
     return dict(answer.json or {})
@@ -47,26 +47,26 @@ def test_the_document_contains_the_kiosk_its_property_and_its_languages(desk: De
     browser, kiosk_id = pair(desk)
     change(desk, kiosk_id, languages=["hi", "en", "xx"], default_language="hi", mm_per_px=0.248)
     data = document(browser)
-    kiosk, house = data["kiosk"], data["property"]
+    kiosk, prop = data["kiosk"], data["property"]
     assert (kiosk["id"], kiosk["mm_per_px"], kiosk["rule"]) == (kiosk_id, 0.248, "driver")
     assert (kiosk["languages"], kiosk["default_language"]) == (["hi", "en"], "hi")
     assert [each["tag"] for each in data["languages"]] == ["hi", "en"]
     assert data["by_machine"] == ["hi"], "nobody has read it, and English is the original"
     assert {"hi", "en"} <= set(data["words"])
     assert data["demo"] == {"hi": "डेमो: असली राइड नहीं", "en": "Demo: no real rides"}
-    assert (house["name"], house["timezone"]) == ("Grand Meridian Hotel", "Asia/Kolkata")
-    assert kiosk["desk_phone"] == house["phone"] == "+910000000000"
+    assert (prop["name"], prop["timezone"]) == ("Grand Meridian Hotel", "Asia/Kolkata")
+    assert kiosk["desk_phone"] == prop["phone"] == "+910000000000"
     change(desk, kiosk_id, desk_phone="+912227783300")
     assert document(browser)["kiosk"]["desk_phone"] == "+91 22 2778 3300"
-    assert data["release"] == beat(browser, data["csrf"])["release"]
+    assert data["release"] == heartbeat(browser, data["csrf"])["release"]
     secrets = (row_of(desk, kiosk_id).token_hash, browser.get_cookie("ridedash_kiosk").value)  # type: ignore[union-attr]
     assert not any(str(secret) in browser.get("/kiosk").text for secret in secrets)
 
 
 def test_the_document_travels_compressed_and_no_address_chooses_a_word_of_it(desk: Desk) -> None:
     client, _kiosk_id = pair(desk)
-    plain = client.get("/kiosk")
-    assert "Content-Encoding" not in plain.headers
+    answer = client.get("/kiosk")
+    assert "Content-Encoding" not in answer.headers
     packed = client.get("/kiosk?lang=QXZ&q=QXZ", headers={"Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip"
     assert "Accept-Encoding" in packed.headers["Vary"]
@@ -95,30 +95,30 @@ def test_a_heartbeat_reports_the_state_of_the_page_and_is_stored_at_intervals(de
     browser, kiosk_id = pair(desk)
     csrf, now = document(browser)["csrf"], desk.now
     clock_ms = str(int((now + timedelta(seconds=90)).timestamp() * 1000))
-    said = {"screen": "cars", "voices": "en,hi,<b>", "fonts": "en", "clock_ms": clock_ms}
-    beat(browser, csrf, release="1", lang="hi", **said)
+    report = {"screen": "cars", "voices": "en,hi,<b>", "fonts": "en", "clock_ms": clock_ms}
+    heartbeat(browser, csrf, release="1", lang="hi", **report)
     row = row_of(desk, kiosk_id)
     assert (row.seen_at, row.release) == (now, "1")
     health = {"screen": "cars", "language": "hi", "voices": ["en", "hi"], "fonts": ["en"]}
     assert row.health == health | {"skew_s": 90}
     desk.now = now + timedelta(seconds=14)
-    beat(browser, csrf, release="2")
+    heartbeat(browser, csrf, release="2")
     assert row_of(desk, kiosk_id).release == "1"
     desk.now = now + timedelta(seconds=15)
-    beat(browser, csrf, release="2")
+    heartbeat(browser, csrf, release="2")
     row = row_of(desk, kiosk_id)
     assert (row.release, can(row, "fonts", "en")) == ("2", None), "its page has not said yet"
     desk.now = now + timedelta(seconds=30)
-    beat(browser, csrf, release="2", fonts="")
+    heartbeat(browser, csrf, release="2", fonts="")
     assert can(row_of(desk, kiosk_id), "fonts", "en") is False
 
 
 def test_a_heartbeat_is_stored_at_once_after_a_clock_has_stepped_back(desk: Desk) -> None:
     browser, kiosk_id = pair(desk)
     csrf, back = document(browser)["csrf"], desk.now - timedelta(hours=1)
-    beat(browser, csrf, release="1")
+    heartbeat(browser, csrf, release="1")
     desk.now = back
-    beat(browser, csrf, release="2")
+    heartbeat(browser, csrf, release="2")
     row = row_of(desk, kiosk_id)
     assert (row.seen_at, row.release) == (back, "2"), "else a silent kiosk would look alive"
 
@@ -127,15 +127,21 @@ def test_a_heartbeat_answers_with_the_state_of_the_property(desk: Desk) -> None:
     browser, kiosk_id = pair(desk)
     csrf = document(browser)["csrf"]
 
-    def said(*names: str) -> list[Any]:
-        return [beat(browser, csrf)[name] for name in names]
+    def reported(*names: str) -> list[Any]:
+        return [heartbeat(browser, csrf)[name] for name in names]
 
-    assert said("open", "out_of_order", "trouble", "help", "hand") == [True, False, "", "", None]
+    assert reported("open", "out_of_order", "trouble", "help", "hand") == [
+        True,
+        False,
+        "",
+        "",
+        None,
+    ]
     desk.add(lambda s: setattr(s.get_one(Heartbeat, "w"), "silent_since", desk.now))
     change(desk, kiosk_id, out_of_order=True, hours={"sun": [["06:00", "23:00"]]})
-    assert said("open", "out_of_order", "trouble") == [False, True, "service"]
+    assert reported("open", "out_of_order", "trouble") == [False, True, "service"]
     desk.add(lambda s: s.delete(s.get_one(Heartbeat, "w")))
-    assert said("trouble") == ["worker"]
+    assert reported("trouble") == ["worker"]
 
 
 def test_the_clock_is_the_servers_at_each_heartbeat_and_in_a_demo_the_rides(
@@ -146,13 +152,13 @@ def test_the_clock_is_the_servers_at_each_heartbeat_and_in_a_demo_the_rides(
     data = document(browser)
     assert data["clock"] == {"now": stamp(desk.now), "speed": 1.0}
     desk.now += timedelta(hours=3)
-    assert beat(browser, data["csrf"])["clock"] == {"now": stamp(desk.now), "speed": 1.0}
+    assert heartbeat(browser, data["csrf"])["clock"] == {"now": stamp(desk.now), "speed": 1.0}
     evening = desk.now + timedelta(hours=5)
     line = ServiceTime((Turn(desk.now, evening, 0.0),))
     monkeypatch.setattr(desk.services, "time", lambda: line)
     desk.now += timedelta(minutes=9)
     held = {"now": stamp(evening), "speed": 0.0}
-    assert (beat(browser, data["csrf"])["clock"], document(browser)["clock"]) == (held, held)
+    assert (heartbeat(browser, data["csrf"])["clock"], document(browser)["clock"]) == (held, held)
 
 
 def test_a_read_only_database_is_a_reported_problem_and_no_failed_heartbeat(
@@ -165,7 +171,7 @@ def test_a_read_only_database_is_a_reported_problem_and_no_failed_heartbeat(
         raise DatabaseBusy("locked")
 
     monkeypatch.setattr(Database, "write", locked)
-    assert beat(browser, csrf)["trouble"] == "database"
+    assert heartbeat(browser, csrf)["trouble"] == "database"
 
 
 def test_a_call_for_help_rings_until_staff_come_or_the_visit_ends(desk: Desk) -> None:
@@ -176,24 +182,24 @@ def test_a_call_for_help_rings_until_staff_come_or_the_visit_ends(desk: Desk) ->
     desk.add(lambda s: s.add(KioskVisit(id=VISIT, kiosk_id=kiosk_id, **of)))
     other = new_device(desk)
     desk.add(lambda s: s.add(KioskVisit(id="another-0123456789", kiosk_id=other, **of)))
-    assert beat(browser, csrf)["help"] == "asked"
-    assert beat(browser, csrf, visit="another-0123456789")["help"] == ""
+    assert heartbeat(browser, csrf)["help"] == "asked"
+    assert heartbeat(browser, csrf, visit="another-0123456789")["help"] == ""
     desk.add(lambda s: setattr(s.get_one(KioskVisit, VISIT), "help_answered_at", now))
-    assert beat(browser, csrf)["help"] == "coming"
+    assert heartbeat(browser, csrf)["help"] == "coming"
     desk.add(lambda s: setattr(s.get_one(KioskVisit, VISIT), "ended_at", now))
-    assert beat(browser, csrf)["help"] == ""
+    assert heartbeat(browser, csrf)["help"] == ""
 
 
 def test_a_kiosk_that_is_handed_over_begins_once_when_it_stands_idle(desk: Desk) -> None:
     browser, kiosk_id = pair(desk)
     csrf = document(browser)["csrf"]
     change(desk, kiosk_id, handed_at=desk.now, handed_language="zh_Hans")
-    assert beat(browser, csrf, screen="cars")["hand"] is None, "a guest stands there"
-    assert beat(browser, csrf, screen="start")["hand"] == {"language": "zh-Hans"}
-    assert beat(browser, csrf, screen="start")["hand"] is None
+    assert heartbeat(browser, csrf, screen="cars")["hand"] is None, "a guest stands there"
+    assert heartbeat(browser, csrf, screen="start")["hand"] == {"language": "zh-Hans"}
+    assert heartbeat(browser, csrf, screen="start")["hand"] is None
     change(desk, kiosk_id, handed_at=desk.now)
     desk.now += timedelta(minutes=3)
-    assert beat(browser, csrf, screen="start")["hand"] is None, "nobody came"
+    assert heartbeat(browser, csrf, screen="start")["hand"] is None, "nobody came"
 
 
 def test_a_door_display_is_seen_by_its_requests(desk: Desk) -> None:

@@ -21,7 +21,7 @@ def try_code(desk: Desk, browser: FlaskClient, code: str) -> int:
     return browser.post("/kiosk/pair", data=form).status_code
 
 
-def deed(browser: FlaskClient, name: str, pin: str = PIN, **more: str) -> Any:
+def panel_action(browser: FlaskClient, name: str, pin: str = PIN, **more: str) -> Any:
     form = {"csrf_token": token(browser), "pin": pin, "deed": name, **more}
     return browser.post("/kiosk/pair", data=form).json
 
@@ -81,16 +81,16 @@ def test_a_wrong_pin_is_reported_and_five_close_the_panel_and_all_attempts_are_a
     desk: Desk,
 ) -> None:
     browser, kiosk_id = with_pin(desk)
-    assert deed(browser, "open") == {"state": "ok"}
-    assert [deed(browser, "open", "000000")["state"] for _ in range(5)] == ["wrong"] * 4 + [
+    assert panel_action(browser, "open") == {"state": "ok"}
+    assert [panel_action(browser, "open", "000000")["state"] for _ in range(5)] == ["wrong"] * 4 + [
         "blocked"
     ]
-    assert deed(browser, "out_of_order") == {"state": "blocked", "wait_s": 900}
+    assert panel_action(browser, "out_of_order") == {"state": "blocked", "wait_s": 900}
     assert not row_of(desk, kiosk_id).out_of_order
     desk.now += timedelta(minutes=15)
-    assert deed(browser, "out_of_order") == {"state": "ok"}
+    assert panel_action(browser, "out_of_order") == {"state": "ok"}
     assert row_of(desk, kiosk_id).out_of_order
-    assert deed(browser, "in_order") == {"state": "ok"}
+    assert panel_action(browser, "in_order") == {"state": "ok"}
     assert not row_of(desk, kiosk_id).out_of_order
     who = f"kiosk:{kiosk_id}"
     assert recorded(desk)[1:] == [
@@ -105,7 +105,7 @@ def test_a_wrong_pin_is_reported_and_five_close_the_panel_and_all_attempts_are_a
 def test_a_kiosk_without_a_pin_has_no_panel(desk: Desk) -> None:
     browser, _ = pair(desk)
     for pin in ("", "000000", PIN):
-        assert deed(browser, "open", pin)["state"] == "wrong"
+        assert panel_action(browser, "open", pin)["state"] == "wrong"
 
 
 @pytest.mark.parametrize(
@@ -124,15 +124,15 @@ def test_a_screen_is_measured_within_reason(
     desk: Desk, mm: str, edge: str, stored: tuple[float, int | None] | None
 ) -> None:
     browser, kiosk_id = with_pin(desk)
-    said = deed(browser, "calibrate", mm_per_px=mm, bottom_mm=edge)
+    answer = panel_action(browser, "calibrate", mm_per_px=mm, bottom_mm=edge)
     row = row_of(desk, kiosk_id)
-    assert said == {"state": "ok" if stored else "invalid"}
+    assert answer == {"state": "ok" if stored else "invalid"}
     assert (row.mm_per_px, row.bottom_mm) == (stored or (None, None))
 
 
 def test_a_kiosk_that_is_unpaired_in_its_panel_is_a_browser_again(desk: Desk) -> None:
     browser, _ = with_pin(desk)
-    assert deed(browser, "unpair") == {"state": "ok"}
+    assert panel_action(browser, "unpair") == {"state": "ok"}
     assert browser.get_cookie("ridedash_kiosk") is None
     assert browser.get("/kiosk").status_code == 303
     assert browser.get("/sign-in").status_code == 200
@@ -145,13 +145,13 @@ def test_the_panel_is_for_a_kiosk_alone_and_knows_its_actions(desk: Desk) -> Non
         data = form | {"csrf_token": token(browser)}
         assert browser.post("/kiosk/pair", data=data).status_code == 404
     kiosk, _ = with_pin(desk)
-    assert deed(kiosk, "format the disk") == {"state": "invalid"}
+    assert panel_action(kiosk, "format the disk") == {"state": "invalid"}
 
 
 def test_a_program_that_tries_pins_all_the_time_does_not_fill_the_audit_log(desk: Desk) -> None:
     browser, _ = with_pin(desk)
     form = {"csrf_token": token(browser), "pin": "000000", "deed": "open"}
-    said = [browser.post("/kiosk/pair", data=form).json for _ in range(60)]
-    assert [each["state"] for each in said[:5]] == ["wrong"] * 4 + ["blocked"]
-    assert {each["state"] for each in said[5:]} == {"blocked"}
+    answers = [browser.post("/kiosk/pair", data=form).json for _ in range(60)]
+    assert [each["state"] for each in answers[:5]] == ["wrong"] * 4 + ["blocked"]
+    assert {each["state"] for each in answers[5:]} == {"blocked"}
     assert len(recorded(desk)) == 31

@@ -24,10 +24,10 @@ HOLD = """() => {
   };
 }"""
 # after five turns of the event loop, the page has dealt with the answer
-TURNS = """async () => {
+SETTLE = """async () => {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((done) => setTimeout(done));
 }"""
-ANSWER = f"async ([i, body, status]) => {{ held[i](body, status); await ({TURNS})(); }}"
+ANSWER = f"async ([i, body, status]) => {{ held[i](body, status); await ({SETTLE})(); }}"
 JUMP = """(ms) => {
   const usual = Date.now.bind(Date);
   Date.now = () => usual() + ms;
@@ -72,7 +72,7 @@ def test_late_cars_are_of_no_other_place_seat_or_order(kiosk: FakeKiosk) -> None
     at(page, "sending")  # no other screen while an order is sent
     kiosk.order = [kiosk.booked()]
     page.locator(".k-pin").wait_for()
-    sent = {(each["seats"], each["offer"]) for name, each in kiosk.asked if name == "order"}
+    sent = {(each["seats"], each["offer"]) for name, each in kiosk.requests if name == "order"}
     assert sent == {("2", "4")}
 
 
@@ -107,7 +107,7 @@ def test_a_late_refusal_about_a_closed_sheet_says_nothing_of_the_order(kiosk: Fa
         press(page, "book")
     with page.expect_response("**/kiosk/own"):
         held[0].fulfill(status=400)
-    page.evaluate(TURNS)
+    page.evaluate(SETTLE)
     assert "Nothing was ordered" not in page.locator("h1").inner_text()
     kiosk.order = [kiosk.booked()]
     page.locator(".k-pin").wait_for()
@@ -123,7 +123,7 @@ def test_a_call_for_help_does_not_end_a_wait_for_the_desk(kiosk: FakeKiosk) -> N
         press(page, "bar-help")
     page.clock.fast_forward(125_000)
     at(page, "asking")
-    assert not [name for name, _ in kiosk.asked if name == "end"]
+    assert not [name for name, _ in kiosk.requests if name == "end"]
 
 
 def test_no_clock_that_jumps_keeps_a_guest_on_the_screen(kiosk: FakeKiosk) -> None:

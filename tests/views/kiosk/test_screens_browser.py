@@ -94,7 +94,7 @@ def test_nothing_of_a_visit_is_left_after_its_end(kiosk: FakeKiosk, how: str) ->
         page.clock.fast_forward(2_000)
     nothing_left(page)
     assert page.evaluate("queue.length") == 0
-    ends = [given for name, given in kiosk.asked if name == "end"]
+    ends = [given for name, given in kiosk.requests if name == "end"]
     usual = {"done": "done", "over": "left", "idle": "idle", "network": "lost"}
     if how != "network":  # without a network no `end` arrives
         assert [given["how"] for given in ends] == [usual[how]]

@@ -107,11 +107,11 @@ def test_why_a_ride_is_not_shown_covers_no_key_beside_large_letters(kiosk: FakeK
     press(page, "field-pin")
     type_on(page, "1111")
     press(page, "next")
-    said = page.locator(".k-said.is-problem")
-    expect(said).to_have_text(f"{words['headline']} {words['next']}")
+    problem = page.locator(".k-said.is-problem")
+    expect(problem).to_have_text(f"{words['headline']} {words['next']}")
     assert faults(page, *LAYOUTS["tablet"][2:], NONE) == []
     press(page, "aid-large")
-    expect(said).to_have_text(words["headline"])
+    expect(problem).to_have_text(words["headline"])
     assert faults(page, *LAYOUTS["tablet"][2:], LARGE) == []
     press(page, "aid-large", "bar-over", "lang-es", "start")  # with a word that is too wide
     assert faults(page, *LAYOUTS["tablet"][2:], NONE) == []

@@ -60,8 +60,10 @@ def test_a_kind_of_place_is_found_by_its_word_in_the_guests_language(
 
 
 def test_a_short_word_for_a_kind_of_place_is_a_whole_word_of_what_is_typed(lobby: Lobby) -> None:
-    asked = {typed: places(lobby, q=typed, lang="fr") for typed in ("mon vol", "Voltaire", "vo")}
-    found = {typed: [each["name"] for each in told["results"]] for typed, told in asked.items()}
+    answers = {typed: places(lobby, q=typed, lang="fr") for typed in ("mon vol", "Voltaire", "vo")}
+    found = {
+        typed: [each["name"] for each in answer["results"]] for typed, answer in answers.items()
+    }
     assert found == {"mon vol": ["Meridian Airport"], "Voltaire": [], "vo": ["Meridian Airport"]}
 
 
@@ -103,10 +105,10 @@ def test_the_favourites_come_with_minutes_that_a_ride_took_lately(lobby: Lobby) 
 
 
 def test_cars_stand_by_what_distinguishes_them_with_finished_words(lobby: Lobby) -> None:
-    told = lobby.cars()
-    assert told["state"] == "ok"
-    assert (told["rule"], told["shown"]) == ("driver", 3)
-    cars = {car["name"]: car for car in told["cars"]}
+    answer = lobby.cars()
+    assert answer["state"] == "ok"
+    assert (answer["rule"], answer["shown"]) == ("driver", 3)
+    cars = {car["name"]: car for car in answer["cars"]}
     assert list(cars) == ["Mini", "SUV", "Auto"]  # Share needs a code by which the house pays
     assert cars["Mini"]["tags"] == ["cheapest", "soonest"]
     assert cars["SUV"]["tags"] == ["biggest"]
@@ -121,8 +123,8 @@ def test_cars_stand_by_what_distinguishes_them_with_finished_words(lobby: Lobby)
     with lobby.services.db.read() as s:
         offer = s.get_one(Offer, mini["offer"])
     assert (offer.kiosk_id, offer.staff_id, offer.property_id) == (lobby.id, None, 1)
-    assert told["meet"]["name"] == "Grand Hotel, lobby"
-    assert told["meet"]["points"] == []
+    assert answer["meet"]["name"] == "Grand Hotel, lobby"
+    assert answer["meet"]["points"] == []
 
 
 def test_the_heartbeat_contains_how_near_cars_were_a_minute_ago(lobby: Lobby) -> None:
@@ -148,9 +150,9 @@ def test_the_document_starts_with_favourites_and_tabs(lobby: Lobby) -> None:
 def test_a_share_is_shown_with_a_code_by_which_the_property_pays(lobby: Lobby) -> None:
     app = lobby.services
     key = app.settings.secret_key
-    house = make_code(app.db, lobby.desk.now, key, NewCode(1, 1, house_pays=True))
+    paying = make_code(app.db, lobby.desk.now, key, NewCode(1, 1, house_pays=True))
     cash = make_code(app.db, lobby.desk.now, key, NewCode(1, 1))
-    for code, shown in ((house, True), (cash, False), ("000000", False), ("", False)):
+    for code, shown in ((paying, True), (cash, False), ("000000", False), ("", False)):
         names = {car["name"]: car for car in lobby.cars(code=code)["cars"]}
         assert ("Share" in names) is shown, code
         if shown:
@@ -221,9 +223,9 @@ def test_a_kiosk_in_a_hotspot_offers_its_points_by_name(lobby: Lobby) -> None:
 
 def test_the_kiosks_own_place_is_its_pickup(lobby: Lobby) -> None:
     lobby.set(lat=-38.52, lng=-128.02, place="Garden door")
-    told = lobby.cars()
-    assert told["meet"]["name"] == "Garden door"
-    assert told["meet"]["walk"] == ""
+    answer = lobby.cars()
+    assert answer["meet"]["name"] == "Garden door"
+    assert answer["meet"]["walk"] == ""
 
 
 @pytest.mark.parametrize(
@@ -239,8 +241,8 @@ def test_the_kiosks_own_place_is_its_pickup(lobby: Lobby) -> None:
 def test_an_impossible_trip_is_explained(
     lobby: Lobby, form: dict[str, str], state: str, headline: str
 ) -> None:
-    told = lobby.cars(**form)
-    assert (told["state"], told["words"]["headline"], told["cars"]) == (state, headline, [])
+    answer = lobby.cars(**form)
+    assert (answer["state"], answer["words"]["headline"], answer["cars"]) == (state, headline, [])
 
 
 def test_without_answers_of_the_service_no_guest_reads_about_accounts(lobby: Lobby) -> None:
@@ -248,17 +250,17 @@ def test_without_answers_of_the_service_no_guest_reads_about_accounts(lobby: Lob
     assert lobby.cars()["words"]["headline"] == "No car can come here now."
     lobby.desk.service.refusal = None
     lobby.desk.service.down = True
-    told = lobby.cars()
-    assert (told["state"], told["again_s"]) == ("trouble", AGAIN_S)
-    assert told["words"]["headline"] == "We can't ask for cars now."
+    answer = lobby.cars()
+    assert (answer["state"], answer["again_s"]) == ("trouble", AGAIN_S)
+    assert answer["words"]["headline"] == "We can't ask for cars now."
     lobby.desk.service.down = False
     assert lobby.cars()["state"] == "ok", "the first question after it is back"
 
 
 def test_twenty_lists_of_cars_a_minute(lobby: Lobby) -> None:
-    told = [lobby.cars() for _ in range(21)]
-    assert [each["state"] for each in told] == ["ok"] * 20 + ["limited"]
-    assert [each.get("again_s") for each in told[-2:]] == [None, AGAIN_S]
+    answers = [lobby.cars() for _ in range(21)]
+    assert [each["state"] for each in answers] == ["ok"] * 20 + ["limited"]
+    assert [each.get("again_s") for each in answers[-2:]] == [None, AGAIN_S]
     assert 60 / AGAIN_S < 20, "who waits is heard again"
 
 
@@ -274,14 +276,14 @@ def test_of_a_visit_only_counts_and_times_are_stored(lobby: Lobby) -> None:
     (row,) = lobby.visits()
     assert (row.screen, row.help_at, row.ended_at) == ("car", lobby.desk.now, None)
     lobby.desk.now += timedelta(seconds=30)
-    said = {"visit": lobby.visit, "how": "idle", "screen": "who", "seconds": "42", "lang": "de"}
-    answer = lobby.client.post("/kiosk/end", data=said | {"aids": "large,speech,nonsense"})
+    form = {"visit": lobby.visit, "how": "idle", "screen": "who", "seconds": "42", "lang": "de"}
+    answer = lobby.client.post("/kiosk/end", data=form | {"aids": "large,speech,nonsense"})
     assert (answer.status_code, answer.data) == (204, b"")
     (row,) = lobby.visits()
     assert (row.how, row.screen, row.seconds, row.aids) == ("idle", "who", 42, ["large", "speech"])
     assert row.ended_at == lobby.desk.now
     assert "Secret" not in f"{row.__dict__}"
-    again = lobby.client.post("/kiosk/end", data=said | {"how": "done"})
+    again = lobby.client.post("/kiosk/end", data=form | {"how": "done"})
     assert again.status_code == 204
     assert lobby.visits()[0].how == "idle"  # the first end counts
 
@@ -316,8 +318,8 @@ def test_made_up_visits_fill_no_table(lobby: Lobby) -> None:
 
 def test_a_kiosk_that_is_out_of_order_shows_no_cars(lobby: Lobby) -> None:
     lobby.set(out_of_order=True)
-    told = lobby.cars()
-    assert (told["state"], told["cars"], "again_s" in told) == ("trouble", [], False)
+    answer = lobby.cars()
+    assert (answer["state"], answer["cars"], "again_s" in answer) == ("trouble", [], False)
     assert lobby.desk.service.questions("/v1/products") == []
 
 

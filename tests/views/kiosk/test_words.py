@@ -40,18 +40,18 @@ def test_every_language_has_every_word_with_the_slots_of_the_english_one(app: Fl
 
 @pytest.mark.database
 @pytest.mark.parametrize(
-    ("days", "said"),
+    ("days", "ending"),
     [("1", "Deleted after 1 day."), ("7", "Deleted after 7 days."), ("30", "30 days.")],
 )
 def test_a_guest_reads_for_how_long_a_phone_number_is_stored_here(
-    days: str, said: str, tmp_path: Path
+    days: str, ending: str, tmp_path: Path
 ) -> None:
     with (
         closing(make_desk(tmp_path, KEEP_GUESTS_DAYS=days)) as desk,
         desk.app.test_request_context("/"),
     ):
         found = words_of(["ar"])
-    assert found["en"]["phone_why"].endswith(said)
+    assert found["en"]["phone_why"].endswith(ending)
     assert days == "1" or days in found["ar"]["phone_why"]
 
 
@@ -75,8 +75,8 @@ def test_sentences_have_twelve_words_at_most_and_none_of_the_trade(app: Flask) -
 
 def test_scripts_use_every_word_and_no_other() -> None:
     code = "\n".join(path.read_text() for path in SCRIPTS.glob("*.js") if path.name != "door.js")
-    asked = set(re.findall(r"""\bt\(\s*["'`](\w+)["'`]""", code))
-    assert asked - WORDS.keys() == set()
+    used = set(re.findall(r"""\bt\(\s*["'`](\w+)["'`]""", code))
+    assert used - WORDS.keys() == set()
     quoted = set(re.findall(r"""["'`](\w+)["'`]""", code)) | set(re.findall(r"words\.(\w+)", code))
     unused = {key for key in WORDS.keys() - quoted if not key.startswith(MADE)}
     assert unused == set()

@@ -18,10 +18,10 @@ class Sandbox:
     """Answers each request for a tile with the same drawing, until `release` is raised."""
 
     def __init__(self) -> None:
-        self.release, self.status, self.asked = 1, 200, list[str]()
+        self.release, self.status, self.paths = 1, 200, list[str]()
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request.url.path)
+        self.paths.append(request.url.path)
         headers = {"etag": f'"{self.release}"', "content-type": "image/svg+xml", "x-own": "no"}
         body = SVG + str(self.release).encode() if self.status == 200 else b""
         return httpx.Response(self.status, headers=headers, content=body)
@@ -52,13 +52,16 @@ def path(number: int) -> str:
 def test_a_tile_comes_with_its_own_headers_and_compressed_where_that_is_read(
     tiles: DemoTiles,
 ) -> None:
-    plain, packed = Client(tiles).get(path(1)), Client(tiles).get(path(1), headers=GZIP)
-    assert plain.data == SVG + b"1"
-    assert gzip.decompress(packed.data) == plain.data
-    assert (plain.headers["ETag"], plain.headers["Content-Type"]) == ('"1"', "image/svg+xml")
-    assert "X-Own" not in plain.headers
+    uncompressed, packed = Client(tiles).get(path(1)), Client(tiles).get(path(1), headers=GZIP)
+    assert uncompressed.data == SVG + b"1"
+    assert gzip.decompress(packed.data) == uncompressed.data
+    assert (uncompressed.headers["ETag"], uncompressed.headers["Content-Type"]) == (
+        '"1"',
+        "image/svg+xml",
+    )
+    assert "X-Own" not in uncompressed.headers
     assert packed.headers["Content-Encoding"] == "gzip"
-    assert "Content-Encoding" not in plain.headers
+    assert "Content-Encoding" not in uncompressed.headers
 
 
 def test_the_cache_of_tiles_is_bounded_in_size_and_number(
@@ -89,7 +92,7 @@ def test_other_pages_are_the_desks_and_a_304_has_no_body(
     for other in ("/", "/tiles/15/1/1.png", "/tiles/15/1/../1.svg"):
         assert Client(tiles).get(other).status_code == 418
     assert Client(tiles).post(path(1)).status_code == 418
-    assert sandbox.asked == []
+    assert sandbox.paths == []
     sandbox.status = 304
     answer = Client(tiles).get(path(1), headers=GZIP | {"If-None-Match": '"1"'})
     assert (answer.status_code, answer.data) == (304, b"")

@@ -65,7 +65,7 @@ def test_a_request_id_is_taken_only_from_a_trusted_proxy_and_if_valid(
     tmp_path: Path,
 ) -> None:
     given = "edge-01.7f3a"
-    for proxies, name, kept in (
+    for proxies, name, accepted in (
         ("0", given, False),
         ("1", given, True),
         ("1", "x" * 65, False),
@@ -78,7 +78,7 @@ def test_a_request_id_is_taken_only_from_a_trusted_proxy_and_if_valid(
             .get("/healthz", headers={"X-Request-Id": name})
             .headers["X-Request-Id"]
         )
-        assert (got == name) is kept
+        assert (got == name) is accepted
         services(app).db.close()
 
 
@@ -163,7 +163,7 @@ def test_metrics_count_orders_workers_and_pages_and_name_no_person(app: Flask) -
     silent = Alarms(services(app).clock())
     write_heartbeat(services(app).db, "machine-7:4711", services(app).clock(), silent)
     client.get("/sign-in")
-    said = client.get("/metrics").text
+    metrics = client.get("/metrics").text
     for start in (
         "ridedash_database_up 1.0",
         'ridedash_orders_open{state="UNKNOWN"} 0.0',
@@ -176,15 +176,15 @@ def test_metrics_count_orders_workers_and_pages_and_name_no_person(app: Flask) -
         "ridedash_service_silent_seconds ",
         'ridedash_http_seconds_count{method="GET",route="/sign-in",status="2xx"} 1.0',
     ):
-        assert any(line.startswith(start) for line in said.splitlines()), start
-    assert "machine-7" not in said
+        assert any(line.startswith(start) for line in metrics.splitlines()), start
+    assert "machine-7" not in metrics
 
 
 def test_metrics_are_served_while_the_database_is_unreachable(tmp_path: Path) -> None:
     app = made(tmp_path, f"sqlite:///{tmp_path}/no/such/folder/desk.db")
-    said = app.test_client().get("/metrics")
-    assert said.status_code == 200
-    assert "ridedash_database_up 0.0" in said.text
+    answer = app.test_client().get("/metrics")
+    assert answer.status_code == 200
+    assert "ridedash_database_up 0.0" in answer.text
     services(app).db.close()
 
 

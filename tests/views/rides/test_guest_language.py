@@ -113,9 +113,9 @@ def test_the_desk_sees_what_the_guest_reads_and_shows_it(desk: Desk) -> None:
 
 def test_a_language_that_only_staff_see_is_marked_as_such(desk: Desk) -> None:
     page = compact(desk.client().get(f"/rides/{ride(desk, 'bn')}").text)
-    told = r"Speaks\s*<bdi\s*>বাংলা</bdi>; the guest"
+    in_their_language = r"Speaks\s*<bdi\s*>বাংলা</bdi>; the guest"
     page_in = r"s page is in\s*<bdi\s+lang=.en.\s*>English</bdi>"
-    assert re.search(f"{told}.{{1,5}}{page_in}", page)
+    assert re.search(f"{in_their_language}.{{1,5}}{page_in}", page)
 
 
 @pytest.mark.parametrize("code", [None, "en"])
@@ -134,10 +134,10 @@ def test_a_message_is_in_the_guests_language_and_staff_read_what_it_says(desk: D
     assert "/t/" in meaning
     assert languages(meaning) == set()
     head = {"Accept": "application/json"}
-    said = (browser.post(f"/rides/{order_id}/links/rider", data=form, headers=head).json or {})[
+    message = (browser.post(f"/rides/{order_id}/links/rider", data=form, headers=head).json or {})[
         "message"
     ]
-    assert (said["tag"], languages(said["text"]), languages(said["meaning"])) == (
+    assert (message["tag"], languages(message["text"]), languages(message["meaning"])) == (
         "ar",
         {"ar"},
         set(),

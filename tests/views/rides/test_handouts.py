@@ -156,10 +156,10 @@ def test_a_link_that_shows_the_start_code_counts_and_is_recorded_like_showing_it
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
-    ways = [("code", {}), ("links/rider", {"replace": "1"}), ("card", {"replace": "1"})]
+    requests = [("code", {}), ("links/rider", {"replace": "1"}), ("card", {"replace": "1"})]
     came = [
         press(browser, order_id, path, accept="application/json", **form).status_code
-        for path, form in ways * 4
+        for path, form in requests * 4
     ]
     assert came == [200] * 10 + [429] * 2
     assert audited(desk, order_id).count("code_shown") == 10
@@ -267,8 +267,8 @@ def test_ending_the_links_closes_them_all_and_is_recorded(desk: Desk, browser: F
         press(browser, order_id, f"links/{kind}", "application/json").json["url"]
         for kind in ("rider", "follower")
     ]
-    said = press(browser, order_id, "links/end", accept="application/json").json["state"]
-    assert said == {
+    state = press(browser, order_id, "links/end", accept="application/json").json["state"]
+    assert state == {
         "words": "",
         "any": False,
         "rider": False,
@@ -489,13 +489,13 @@ def test_a_cost_centre_of_another_property_is_on_no_receipt(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "COMPLETED")
-    for house, shown in (("other", False), ("desk", True)):
+    for prop, shown in (("other", False), ("desk", True)):
         with desk.services.db.write() as s:
             centre = CostCentre(
-                property_id=desk.ids[f"{house}.property"], name=f"Banquets {house}", closed_at=None
+                property_id=desk.ids[f"{prop}.property"], name=f"Banquets {prop}", closed_at=None
             )
             s.add(centre)
             s.flush()
             s.get_one(Order, order_id).cost_centre_id = centre.id
         text = browser.get(f"/rides/{order_id}/receipt").text
-        assert (f"Banquets {house}" in text) is shown
+        assert (f"Banquets {prop}" in text) is shown

@@ -17,7 +17,7 @@ from tests.views.ride_pages import NOON, ORDER_STATES, Desk, make_desk
 
 pytestmark = pytest.mark.database
 
-ASKED = "We began to ask the ride company to book, with the reference "
+BEGAN = "We began to ask the ride company to book, with the reference "
 BEGUN = {
     "abort": "We began to ask the ride company to stop the search.",
     "cancel": "We began to ask the ride company to cancel the ride.",
@@ -94,7 +94,7 @@ def test_a_manager_reads_requests_and_answers_in_order(desk: Desk) -> None:
     change(desk, order_id, http_status=200, evidence='{"booking_id": "<b>"}', **sent)
     text = known(desk, order_id)
     parts = (
-        ASKED,
+        BEGAN,
         "The ride company answered: booked, with the number ",
         "the ride company answered CALL_DRIVER.",
         "We began to ask the ride company to cancel the ride.",
@@ -108,18 +108,18 @@ def test_a_manager_reads_requests_and_answers_in_order(desk: Desk) -> None:
     assert "Heron" not in text
 
 
-@pytest.mark.parametrize(("state", "values", "said"), CASES)
+@pytest.mark.parametrize(("state", "values", "proof"), CASES)
 def test_it_names_what_settled_the_order_and_no_call_that_was_not_made(
-    desk: Desk, state: str, values: dict[str, Any], said: str
+    desk: Desk, state: str, values: dict[str, Any], proof: str
 ) -> None:
     values = {"sent_at": NOON, "message": None} | values
     if "resolved_by" in values:
         values["resolved_by"] = desk.ids["desk"]
     text = known(desk, change(desk, desk.order(state), **values))
-    assert said in text
-    assert (ASKED in text) is (NEVER_LEFT not in said and "database was restored" not in said)
+    assert proof in text
+    assert (BEGAN in text) is (NEVER_LEFT not in proof and "database was restored" not in proof)
     others = {each for other, _, each in CASES if other == state}
-    assert {each for each in others if each in text} <= {said, *CLOSED}
+    assert {each for each in others if each in text} <= {proof, *CLOSED}
     assert "ReadTimeout" not in text
 
 
@@ -131,19 +131,19 @@ def test_before_an_answer_no_action_is_shown_as_sent(desk: Desk, name: str) -> N
     assert "We sent" not in text
 
 
-@pytest.mark.parametrize(("name", "state", "values", "said"), ACTIONS)
+@pytest.mark.parametrize(("name", "state", "values", "proof"), ACTIONS)
 def test_it_names_who_knows_the_outcome_of_an_action_and_no_call_that_was_never_sent(
-    desk: Desk, name: str, state: str, values: dict[str, Any], said: str
+    desk: Desk, name: str, state: str, values: dict[str, Any], proof: str
 ) -> None:
     text = known(desk, desk.order("BOOKED", "CALL_DRIVER", actions=[(name, state, values)]))
-    assert said in text
-    asked = any(each in text for each in BEGUN.values())
-    assert asked is (state != "not_sent" and values.get("calls") != 0)
+    assert proof in text
+    begun = any(each in text for each in BEGUN.values())
+    assert begun is (state != "not_sent" and values.get("calls") != 0)
     others = ("ride company did it", "ride company refused", "A later look", "No clear answer")
-    assert [each for each in others if each in text and each not in said] == []
+    assert [each for each in others if each in text and each not in proof] == []
 
 
-def moment(desk: Desk, order_id: int, minutes: int, name: str, what: str = "order") -> None:
+def add_event(desk: Desk, order_id: int, minutes: int, name: str, what: str = "order") -> None:
     at = NOON - timedelta(minutes=30 - minutes)
     facts = {"order_id": order_id, "property_id": desk.ids["desk.property"]}
     desk.add(lambda s: s.add(TimelineEvent(what=what, name=name, at=at, **facts)))
@@ -156,14 +156,14 @@ def proofs(text: str) -> list[str]:
 
 def test_each_send_is_listed_at_its_time_and_an_estimate_is_not(desk: Desk) -> None:
     order_id = change(desk, desk.order("NOT_SENT"), reauthorised=True, code="EXPIRED", sent_at=None)
-    moment(desk, order_id, 0, "SENDING")
-    assert known(desk, order_id).count(ASKED) == 1
-    moment(desk, order_id, 1, "SENDING")
-    assert known(desk, order_id).count(ASKED) == 2
+    add_event(desk, order_id, 0, "SENDING")
+    assert known(desk, order_id).count(BEGAN) == 1
+    add_event(desk, order_id, 1, "SENDING")
+    assert known(desk, order_id).count(BEGAN) == 2
     restored = change(desk, desk.order("BOOKED"), http_status=200)
-    assert ASKED in known(desk, restored)
-    moment(desk, restored, 2, "from_journal", "event")
-    assert ASKED not in known(desk, restored)
+    assert BEGAN in known(desk, restored)
+    add_event(desk, restored, 2, "from_journal", "event")
+    assert BEGAN not in known(desk, restored)
 
 
 @pytest.mark.parametrize("is_numbered", [True, False])
@@ -172,12 +172,12 @@ def test_a_shared_ride_was_first_looked_for_and_booked_later(desk: Desk, is_numb
     sent = NOON - timedelta(minutes=30)
     values = {"resolved_at": sent + timedelta(minutes=3), "message": "Looking", "http_status": 200}
     change(desk, order_id, sent_at=sent, **values)
-    moment(desk, order_id, 1, "MATCHING")
-    moment(desk, order_id, 3 if is_numbered else 4, "handover", "event")
+    add_event(desk, order_id, 1, "MATCHING")
+    add_event(desk, order_id, 3 if is_numbered else 4, "handover", "event")
     text = known(desk, order_id)
     later = "A later look at the ride showed that it is booked"
-    told = (ASKED, "it looks for a shared ride", "“Looking”", later)
-    assert [text.index(each) for each in told] == sorted(text.index(each) for each in told)
+    parts = (BEGAN, "it looks for a shared ride", "“Looking”", later)
+    assert [text.index(each) for each in parts] == sorted(text.index(each) for each in parts)
     assert (f"{later}, with the number CRN" in text) is is_numbered
     assert text.count("“Looking”") == 1
     assert "The ride company answered: booked" not in text
@@ -188,8 +188,8 @@ def test_an_answer_is_listed_at_the_time_when_it_came(desk: Desk, state: str) ->
     sent = NOON - timedelta(minutes=30)
     ended = NOON if state == "FAILED" else None
     order_id = change(desk, desk.order(state), sent_at=sent, resolved_at=ended)
-    moment(desk, order_id, 1, "UNKNOWN" if state == "UNKNOWN" else "MATCHING")
-    moment(desk, order_id, 9, state)
+    add_event(desk, order_id, 1, "UNKNOWN" if state == "UNKNOWN" else "MATCHING")
+    add_event(desk, order_id, 9, state)
     assert proofs(known(desk, order_id)) == ["00:00", "01:00"]
 
 

@@ -138,9 +138,9 @@ def test_hostile_words_stay_words_in_each_address(
     assert re.fullmatch(r"(?:[\w.~-]|%[0-9A-F]{2})+", body)
     assert "Bcc" not in begin
     line_end = "\r\n" if how == "mail" else "\n"
-    said = unquote(body).split(line_end)
-    assert said[0] == "A \"b\" & c=d#e?f%41 'g'"
-    assert said[1].startswith("Bcc: x@example.test <i>\u05d0")
+    lines = unquote(body).split(line_end)
+    assert lines[0] == "A \"b\" & c=d#e?f%41 'g'"
+    assert lines[1].startswith("Bcc: x@example.test <i>\u05d0")
     assert "%20" in body
     assert ("%0D%0A" in body) == (how == "mail")
 
@@ -174,8 +174,8 @@ def test_without_scripts_the_words_can_be_changed_before_the_program_opens(
     page = prepare(browser, order_id, "sms", "Come to the side door").text
     assert href(page) == "sms:+910000012345?&body=Come%20to%20the%20side%20door"
     assert ">Come to the side door</textarea" in page
-    nobody = desk.order("BOOKED", "CALL_DRIVER", phone=None)
-    assert "The guest has no number for that" in prepare(browser, nobody, "sms").text
+    without_phone = desk.order("BOOKED", "CALL_DRIVER", phone=None)
+    assert "The guest has no number for that" in prepare(browser, without_phone, "sms").text
 
 
 def test_a_message_about_another_propertys_ride_is_not_there(

@@ -25,12 +25,12 @@ MINUTE = timedelta(minutes=1)
 class Service:
     """Accepts every call."""
 
-    def cancel_booking(self, *_asked: Any) -> Done:
+    def cancel_booking(self, *_args: Any) -> Done:
         return Done()
 
     abort_booking = update_drop_location = cancel_booking
 
-    def feedback_options(self, *_asked: Any) -> Any:
+    def feedback_options(self, *_args: Any) -> Any:
         return DOCUMENT_OPTIONS
 
 
@@ -71,7 +71,7 @@ def post(client: FlaskClient, path: str, **form: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("action", "order", "form", "kept"),
+    ("action", "order", "form", "field"),
     [
         ("drop", ("BOOKED", "CALL_DRIVER"), {"name": "Paris"}, 'value="Paris"'),
         (
@@ -100,12 +100,12 @@ def test_a_form_with_errors_preserves_typed_text_and_refreshes_to_the_ride_page(
     action: str,
     order: tuple[str, ...],
     form: dict[str, str],
-    kept: str,
+    field: str,
 ) -> None:
     order_id = desk.order(*order)
     answer = post(client, f"/rides/{order_id}/{action}", **form)
     assert answer.status_code == 422
-    assert kept in answer.text
+    assert field in answer.text
     refresh = re.search(r'http-equiv="refresh" content="\d+; url=([^"]+)"', compact(answer.text))
     assert refresh is not None
     assert refresh.group(1) == f"/rides/{order_id}"
@@ -187,23 +187,23 @@ def test_a_confirmed_cancel_is_the_headline_at_once_and_is_free_in_time(
     page = client.get(
         post(client, f"/rides/{order_id}/cancel", reason="x").headers["Location"]
     ).text
-    told = view(desk, order_id)
-    assert (told.headline, told.detail) == ("Cancelled by our desk", "Cancelled in time: free.")
-    assert (told.booking_status, told.cab, told.live, told.stop) == (
+    shown = view(desk, order_id)
+    assert (shown.headline, shown.detail) == ("Cancelled by our desk", "Cancelled in time: free.")
+    assert (shown.booking_status, shown.cab, shown.live, shown.stop) == (
         "BOOKING_CANCELLED",
         None,
         False,
         False,
     )
     assert "Driver on the way" not in without_scripts(page)
-    assert [action.name for action in told.actions] == ["again"]
+    assert [action.name for action in shown.actions] == ["again"]
 
 
 def test_a_late_cancel_may_cost_and_one_by_the_service_is_not_called_free(desk: Desk) -> None:
     late = {"allotted_at": NOON - 9 * MINUTE}
-    asked = [("cancel", "done", {})]
-    told = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", ride=late, actions=asked))
-    assert (told.detail, told.fare, told.fare_note) == (
+    actions = [("cancel", "done", {})]
+    shown = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", ride=late, actions=actions))
+    assert (shown.detail, shown.fare, shown.fare_note) == (
         "A fee of ₹30 may be charged.",
         "–",
         "A fee of ₹30 may be charged",
@@ -229,11 +229,11 @@ CHARGE = "Your booking CRN000001 is cancelled. A cancellation charge of INR 25 a
 def test_what_the_service_says_of_a_cancel_stands_below_the_outcome_and_overrules_free(
     desk: Desk, client: FlaskClient
 ) -> None:
-    asked = [("cancel", "done", {"text": CHARGE})]
-    order_id = desk.order("BOOKED", "BOOKING_CANCELLED", actions=asked)
-    told = view(desk, order_id)
-    assert told.detail == f"This ride is over. The ride company said: “{CHARGE}”"
-    assert told.fare_note == ""
+    actions = [("cancel", "done", {"text": CHARGE})]
+    order_id = desk.order("BOOKED", "BOOKING_CANCELLED", actions=actions)
+    shown = view(desk, order_id)
+    assert shown.detail == f"This ride is over. The ride company said: “{CHARGE}”"
+    assert shown.fare_note == ""
     assert "INR 25" in client.get(f"/rides/{order_id}/receipt").text
     with desk.app.test_request_context(), desk.services.db.read() as s:
         page = order_page(s, desk.ids["desk.property"], order_id)
@@ -243,13 +243,13 @@ def test_what_the_service_says_of_a_cancel_stands_below_the_outcome_and_overrule
 
 
 def test_a_confirmation_without_a_number_but_the_bookings_leaves_a_cancel_free(desk: Desk) -> None:
-    asked = [("cancel", "done", {"text": "Your booking CRN000001 is cancelled."})]
-    told = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", actions=asked))
-    assert told.detail.startswith("Cancelled in time: free. The ride company said: “Your booking")
+    actions = [("cancel", "done", {"text": "Your booking CRN000001 is cancelled."})]
+    shown = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", actions=actions))
+    assert shown.detail.startswith("Cancelled in time: free. The ride company said: “Your booking")
 
 
 def test_a_cancel_through_the_desk_quotes_the_service(desk: Desk, client: FlaskClient) -> None:
-    desk.services.client.cancel_booking = lambda *_asked: Done(text=CHARGE)
+    desk.services.client.cancel_booking = lambda *_args: Done(text=CHARGE)
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     page = client.get(post(client, f"/rides/{order_id}/cancel", reason="x").headers["Location"])
     assert without_scripts(page.text).count("INR 25") == 1
@@ -258,8 +258,8 @@ def test_a_cancel_through_the_desk_quotes_the_service(desk: Desk, client: FlaskC
 def test_what_the_service_says_of_a_new_drop_stands_below_the_outcome_and_stays(
     desk: Desk, client: FlaskClient
 ) -> None:
-    said = Done(text="The fare is now <b>INR 410</b>")
-    desk.services.client.update_drop_location = lambda *_asked: said
+    done = Done(text="The fare is now <b>INR 410</b>")
+    desk.services.client.update_drop_location = lambda *_args: done
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     form = {"lat": "-38.49", "lng": "-127.98", "name": "Pier"}
     answer = post(client, f"/rides/{order_id}/drop", **form)
@@ -348,8 +348,8 @@ def test_a_price_for_the_old_drop_is_marked_as_such(
     desk: Desk, seat_prices: dict[str, str], fare: str, note: str
 ) -> None:
     moved = [("drop", "done", {"payload": STATION})]
-    told = view(desk, desk.order("BOOKED", "CALL_DRIVER", seat_prices=seat_prices, actions=moved))
-    assert (told.fare, told.fare_note) == (fare, note)
+    shown = view(desk, desk.order("BOOKED", "CALL_DRIVER", seat_prices=seat_prices, actions=moved))
+    assert (shown.fare, shown.fare_note) == (fare, note)
 
 
 @pytest.mark.parametrize(
@@ -372,12 +372,12 @@ def bill(desk: Desk, **trip: Any) -> tuple[list[tuple[str, str]], tuple[str, ...
     facts = snapshot_facts(
         "auto", "COMPLETED", trip={"billing_enabled": True, "amount": "31.5", **trip}
     )
-    told = view(desk, desk.order("BOOKED", "COMPLETED", "auto", ride={"facts": facts}))
-    assert told.invoice is not None
+    shown = view(desk, desk.order("BOOKED", "COMPLETED", "auto", ride={"facts": facts}))
+    assert shown.invoice is not None
     return (
-        [(line.label, line.amount) for line in told.invoice.lines if line.total],
-        told.invoice.notes,
-        told.headline,
+        [(line.label, line.amount) for line in shown.invoice.lines if line.total],
+        shown.invoice.notes,
+        shown.headline,
     )
 
 
@@ -418,10 +418,10 @@ def test_a_ride_with_an_advance_costs_the_advance_and_the_rest(desk: Desk) -> No
         trip={"billing_enabled": True, "amount": "31.5", "payable_amount": "16.5", **paid},
     )
     order_id = desk.order("BOOKED", "INVOICE", "auto", ride={"facts": facts}, payment="cash")
-    told = view(desk, order_id)
-    assert told.headline.endswith("₹16.50")
-    assert told.invoice is not None
-    assert [(line.label, line.amount) for line in told.invoice.lines] == [
+    shown = view(desk, order_id)
+    assert shown.headline.endswith("₹16.50")
+    assert shown.invoice is not None
+    assert [(line.label, line.amount) for line in shown.invoice.lines] == [
         ("Meter fare", "₹31.50"),
         ("Convenience charge", "₹5.00"),
         ("Total", "₹36.50"),
@@ -489,9 +489,9 @@ def test_a_matched_share_does_not_wait_for_a_match_any_more(desk: Desk) -> None:
     assert [n.title for n in armed(desk, None, txn=True, txn_id="T1").notices] == [
         "It will be cancelled as soon as it is matched."
     ]
-    told = armed(desk, "CALL_DRIVER")
-    assert [n.title for n in told.notices] == ["Matched: it is being cancelled now"]
-    assert "as soon as matched" not in str(told.actions)
+    shown = armed(desk, "CALL_DRIVER")
+    assert [n.title for n in shown.notices] == ["Matched: it is being cancelled now"]
+    assert "as soon as matched" not in str(shown.actions)
     nameless = view(desk, desk.order("BOOKED", "CALL_DRIVER", "share", txn=True, txn_id="T2"))
     assert [a.label for a in nameless.actions] == ["Cancel as soon as it has a number"]
 
@@ -515,8 +515,8 @@ def test_an_order_that_failed_can_be_dismissed_from_its_page(
 def test_a_drop_that_create_refused_has_its_own_message_and_a_link_back(
     desk: Desk, client: FlaskClient
 ) -> None:
-    said = refusal("INVALID_DROP_LOCATION", Audience.STAFF)
-    assert (said.headline, said.next_step) == (
+    words = refusal("INVALID_DROP_LOCATION", Audience.STAFF)
+    assert (words.headline, words.next_step) == (
         "The drop is in another city",
         "Use an outstation car, or choose a nearer drop.",
     )

@@ -162,9 +162,11 @@ def test_a_ride_of_another_property_gets_404(desk: Desk, browser: FlaskClient) -
     form = {"csrf_token": fresh, "rating": "5"}
     for action in ACTIONS:
         assert browser.post(f"/rides/{foreign}/{action}", data=form).status_code == 404, action
-    for nobody in ("999999", "9223372036854775808", "9" * 30):
-        assert browser.get(f"/rides/{nobody}").status_code == 404
-        assert browser.post(f"/rides/{nobody}/abort", data={"csrf_token": fresh}).status_code == 404
+    for missing in ("999999", "9223372036854775808", "9" * 30):
+        assert browser.get(f"/rides/{missing}").status_code == 404
+        assert (
+            browser.post(f"/rides/{missing}/abort", data={"csrf_token": fresh}).status_code == 404
+        )
 
 
 def test_nothing_is_shown_without_a_sign_in(desk: Desk) -> None:
@@ -402,27 +404,27 @@ class Service:
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
-        self.asked: list[tuple[Any, ...]] = []
+        self.calls: list[tuple[Any, ...]] = []
 
-    def _said(self, *asked: Any) -> Any:
-        self.asked.append(asked)
+    def _answer(self, *call: Any) -> Any:
+        self.calls.append(call)
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
     def abort_booking(self, booking_id: str, _token: str) -> Any:
-        return self._said("abort", booking_id)
+        return self._answer("abort", booking_id)
 
     def cancel_booking(self, booking_id: str, reason: str, _token: str) -> Any:
-        return self._said("cancel", booking_id, reason)
+        return self._answer("cancel", booking_id, reason)
 
     def update_drop_location(self, booking_id: str, drop: Any, _token: str) -> Any:
-        return self._said("drop", booking_id, tuple(drop))
+        return self._answer("drop", booking_id, tuple(drop))
 
     def submit_feedback(
         self, booking_id: str, rating: int, _token: str, feedback: Any = (), comments: Any = None
     ) -> Any:
-        return self._said("feedback", booking_id, rating, list(feedback), comments)
+        return self._answer("feedback", booking_id, rating, list(feedback), comments)
 
     def feedback_options(self, _category: str, _token: str, _sub: Any = None) -> Any:
         return DOCUMENT_OPTIONS
@@ -499,21 +501,26 @@ ACTIONS_SENT: list[tuple[str, str, dict[str, Any], tuple[Any, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("action", "status", "form", "asked", "told"), ACTIONS_SENT)
+@pytest.mark.parametrize(("action", "status", "form", "call", "message"), ACTIONS_SENT)
 def test_an_action_is_called_once_and_its_success_is_shown(
-    talking: Desk, action: str, status: str, form: dict[str, Any], asked: tuple[Any, ...], told: str
+    talking: Desk,
+    action: str,
+    status: str,
+    form: dict[str, Any],
+    call: tuple[Any, ...],
+    message: str,
 ) -> None:
     talking.services.client = service = Service(Done())
     browser = talking.client()
     order_id = talking.order("BOOKED", status)
     answer = post(browser, f"/rides/{order_id}/{action}", **form)
     assert answer.status_code == 303
-    assert told in browser.get(answer.headers["Location"]).text
-    assert service.asked == [asked]
+    assert message in browser.get(answer.headers["Location"]).text
+    assert service.calls == [call]
 
 
 @pytest.mark.parametrize(
-    ("action", "status", "form", "refused", "told"),
+    ("action", "status", "form", "refused", "message"),
     [
         (
             "abort",
@@ -546,7 +553,7 @@ def test_an_action_is_called_once_and_its_success_is_shown(
     ],
 )
 def test_a_refusal_is_shown_in_our_words_and_the_ride_is_unchanged(
-    talking: Desk, action: str, status: str, form: dict[str, Any], refused: Refused, told: str
+    talking: Desk, action: str, status: str, form: dict[str, Any], refused: Refused, message: str
 ) -> None:
     talking.services.client = Service(refused)
     browser = talking.client()
@@ -554,7 +561,7 @@ def test_a_refusal_is_shown_in_our_words_and_the_ride_is_unchanged(
     text = browser.get(
         post(browser, f"/rides/{order_id}/{action}", **form).headers["Location"]
     ).text
-    assert told in text
+    assert message in text
     assert "Meridian Airport, Departures" in text
 
 
@@ -579,7 +586,7 @@ def test_a_shared_ride_without_a_number_can_be_armed_and_disarmed(talking: Desk)
         post(browser, f"/rides/{order_id}/cancel", what="disarm").headers["Location"]
     ).text
     assert "Taken back: it will not be cancelled." in back
-    assert service.asked == []
+    assert service.calls == []
 
 
 def test_an_order_that_is_not_sent_yet_can_be_withdrawn(talking: Desk) -> None:
@@ -645,10 +652,10 @@ def test_polling_of_a_lost_or_endless_ride_can_be_stopped(talking: Desk, item: s
     browser = talking.client()
     order_id = talking.order("BOOKED", "IN_PROGRESS", attention=[item])
     assert "Stop following" in shown(browser.get(f"/rides/{order_id}").text)
-    told = browser.get(post(browser, f"/rides/{order_id}/stop-following").headers["Location"]).text
-    assert "This ride is followed no longer." in told
-    assert "Followed no longer, since 14:00" in told
-    assert "Stop following" not in shown(told)
+    page = browser.get(post(browser, f"/rides/{order_id}/stop-following").headers["Location"]).text
+    assert "This ride is followed no longer." in page
+    assert "Followed no longer, since 14:00" in page
+    assert "Stop following" not in shown(page)
     snapshot = browser.get(f"/rides/{order_id}/snapshot.json").json
     assert (snapshot["stop"], snapshot["booking_status"]) == (True, "IN_PROGRESS")
     assert [notice["name"] for notice in snapshot["notices"]] == ["stopped_following"]
@@ -670,12 +677,12 @@ def shown(page: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "code",
     ["x", "cancel-<b>", "cancel-done-x-y", "nope-done", "cancel-not_now-EVIL", "-", "a-b-c-d-e"],
 )
-def test_messages_in_the_address_are_limited_to_ours(talking: Desk, said: str) -> None:
+def test_messages_in_the_address_are_limited_to_ours(talking: Desk, code: str) -> None:
     order_id = talking.order("BOOKED", "CALL_DRIVER")
-    text = talking.client().get(f"/rides/{order_id}", query_string={"said": said}).text
+    text = talking.client().get(f"/rides/{order_id}", query_string={"said": code}).text
     assert "EVIL" not in text
     assert "<b>" not in text
 

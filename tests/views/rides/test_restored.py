@@ -71,14 +71,14 @@ def test_every_page_of_staff_says_what_waits_since_the_restore(
     planned(desk, "other")
     restored(desk)
     lost(desk)
-    said = "The database was restored to 12:00. 3 planned rides wait for you. 1 order is missing."
+    banner = "The database was restored to 12:00. 3 planned rides wait for you. 1 order is missing."
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     for path in ("/", "/rides/new", f"/rides/{order_id}", "/history", "/handover", "/me"):
         page = compact(client.get(path).text)
-        assert f"<span>{said}</span>" in page, path
+        assert f"<span>{banner}</span>" in page, path
         assert '<a href="/restored">' in page
     bar = client.get("/board.json?only=bar").json["bar"]
-    assert (bar["restored"], bar["decide"]) == (said, True)
+    assert (bar["restored"], bar["decide"]) == (banner, True)
     assert "1 planned ride waits for you." in desk.client(name="other").get("/").text
 
 
@@ -114,21 +114,21 @@ def test_a_held_ride_is_among_those_that_need_attention_and_offers_the_decision(
 
 
 @pytest.mark.parametrize(
-    ("way", "state", "held"), [("release", "SCHEDULED", False), ("ordered", "UNKNOWN", False)]
+    ("action", "state", "held"), [("release", "SCHEDULED", False), ("ordered", "UNKNOWN", False)]
 )
 def test_a_press_decides_for_one_ride(
-    desk: Desk, client: FlaskClient, way: str, state: str, held: bool
+    desk: Desk, client: FlaskClient, action: str, state: str, held: bool
 ) -> None:
     order_id, other = planned(desk), planned(desk)
     restored(desk)
-    answer = post(client, f"/rides/{order_id}/{way}")
+    answer = post(client, f"/rides/{order_id}/{action}")
     assert answer.status_code == 303
-    assert answer.headers["Location"] == f"/rides/{order_id}?said={way}-done"
+    assert answer.headers["Location"] == f"/rides/{order_id}?said={action}-done"
     with desk.services.db.read() as s:
         order, beside = s.get_one(Order, order_id), s.get_one(Order, other)
     assert (order.state, order.held_at is not None) == (state, held)
     assert (beside.state, beside.held_at is not None) == ("SCHEDULED", True)
-    assert "not_now" in post(client, f"/rides/{order_id}/{way}").headers["Location"]
+    assert "not_now" in post(client, f"/rides/{order_id}/{action}").headers["Location"]
 
 
 def test_the_page_of_an_unknown_order_says_why_it_is_unknown(

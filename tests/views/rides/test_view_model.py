@@ -214,7 +214,7 @@ def test_an_auto_bill_shows_the_payable_amount_and_then_the_paid_one(desk: Desk)
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "note"),
     [
         ("1.5x", "Night charge included × 1.5."),
         ("N/A", "Night charge included."),
@@ -223,13 +223,13 @@ def test_an_auto_bill_shows_the_payable_amount_and_then_the_paid_one(desk: Desk)
     ],
 )
 def test_a_night_charge_in_any_words_leaves_the_bill_readable(
-    desk: Desk, sent: str, said: str
+    desk: Desk, sent: str, note: str
 ) -> None:
     facts = snapshot_facts("auto", "COMPLETED")
     facts["trip"] |= {"night_charge_ratio": sent}
     bill = ride(desk, "auto", "COMPLETED", ride={"facts": facts}).invoice
     assert bill is not None
-    assert said in bill.notes
+    assert note in bill.notes
 
 
 UNBILLED = {
@@ -272,9 +272,9 @@ def test_an_auto_without_billing_by_wallet_asks_no_one_to_pay_the_driver(
     view = view_of(desk, order_id, audience)
     assert view.invoice is not None
     assert view.invoice.lines[0].amount == "not sent"
-    told = " ".join([view.headline, view.detail, *view.invoice.notes])
-    assert "ride wallet, not to the driver" in told
-    assert not re.search("meter shows|in cash|[Pp]ay the driver|pays the driver|line", told)
+    words = " ".join([view.headline, view.detail, *view.invoice.notes])
+    assert "ride wallet, not to the driver" in words
+    assert not re.search("meter shows|in cash|[Pp]ay the driver|pays the driver|line", words)
     assert ("Wallet balance ₹42.50." in view.invoice.notes) == (audience is Audience.STAFF)
 
 
@@ -636,8 +636,8 @@ def test_times_are_formatted_without_translations(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", "2026-13-45"]
+    "text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", "2026-13-45"]
 )
-def test_an_unreadable_next_attempt_is_shown_unchanged(desk: Desk, said: str) -> None:
-    view = view_of(desk, desk.order("MATCHING", kind="share", txn_id="T", next_retry=said))
-    assert said in f"{view.headline} {view.detail}"
+def test_an_unreadable_next_attempt_is_shown_unchanged(desk: Desk, text: str) -> None:
+    view = view_of(desk, desk.order("MATCHING", kind="share", txn_id="T", next_retry=text))
+    assert text in f"{view.headline} {view.detail}"

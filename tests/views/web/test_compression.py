@@ -13,30 +13,30 @@ pytestmark = pytest.mark.database
 ANEW = re.compile(rb'(nonce|content|value)="[\w.-]{16,}"')  # nonces and tokens differ each time
 
 
-def asked(desk: Desk, path: str, site: str = "", encoding: str = "gzip, br") -> TestResponse:
+def get(desk: Desk, path: str, site: str = "", encoding: str = "gzip, br") -> TestResponse:
     head = {"Accept-Encoding": encoding} | ({"Sec-Fetch-Site": site} if site else {})
     return desk.client().get(path, headers=head)
 
 
 def test_a_page_that_no_other_site_requested_is_compressed(desk: Desk) -> None:
-    plain = asked(desk, "/")
+    uncompressed = get(desk, "/")
     for site in ("none", "same-origin"):
-        packed = asked(desk, "/", site)
+        packed = get(desk, "/", site)
         assert packed.headers["Content-Encoding"] == "gzip"
-        assert len(packed.data) * 3 < len(plain.data)
-        assert ANEW.sub(b"", gzip.decompress(packed.data)) == ANEW.sub(b"", plain.data)
+        assert len(packed.data) * 3 < len(uncompressed.data)
+        assert ANEW.sub(b"", gzip.decompress(packed.data)) == ANEW.sub(b"", uncompressed.data)
 
 
 @pytest.mark.parametrize("site", ["", "cross-site", "same-site", "SAME-ORIGIN", "none, none"])
 def test_a_page_to_which_another_site_leads_stays_as_it_is(desk: Desk, site: str) -> None:
-    answer = asked(desk, "/?view=map", site)
+    answer = get(desk, "/?view=map", site)
     assert "Content-Encoding" not in answer.headers
     assert {"Accept-Encoding", "Sec-Fetch-Site"} <= set(answer.headers["Vary"].split(", "))
 
 
 def test_polls_forms_and_browsers_without_gzip_get_what_they_got(desk: Desk) -> None:
     for path, encoding in (("/board.json", "gzip"), ("/", "br"), ("/", "gzip;q=0")):
-        assert "Content-Encoding" not in asked(desk, path, "same-origin", encoding).headers
+        assert "Content-Encoding" not in get(desk, path, "same-origin", encoding).headers
     client = desk.client()
     head = {"Accept-Encoding": "gzip", "Sec-Fetch-Site": "same-origin"}
     form = {"csrf_token": token(client)}
@@ -46,13 +46,13 @@ def test_polls_forms_and_browsers_without_gzip_get_what_they_got(desk: Desk) -> 
 
 
 def test_no_address_chooses_a_word_of_the_board(desk: Desk) -> None:
-    page = asked(desk, "/?view=QXZ&q=QXZ&guest=QXZ&drop=QXZ&show=QXZ&lang=QXZ&said=QXZ&ride=QXZ")
+    page = get(desk, "/?view=QXZ&q=QXZ&guest=QXZ&drop=QXZ&show=QXZ&lang=QXZ&said=QXZ&ride=QXZ")
     assert page.status_code == 200
     assert b"QXZ" not in page.data
 
 
 def test_the_length_of_the_same_page_is_chance(desk: Desk) -> None:
-    body = asked(desk, "/").data
+    body = get(desk, "/").data
     packed = [padded_gzip(body) for _ in range(40)]
     assert {gzip.decompress(each) for each in packed} == {body}
     assert len({len(each) for each in packed}) > 5

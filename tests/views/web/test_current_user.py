@@ -93,8 +93,8 @@ def test_who_is_not_signed_in_is_redirected_to_the_sign_in_page_and_a_script_get
         303,
         "/sign-in?next=%2Fhistory%3Froom%3D4",
     )
-    told = browser.get("/history", headers={"Accept": "application/json"})
-    assert (told.status_code, told.json) == (
+    answer = browser.get("/history", headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.json) == (
         401,
         {"error": "signed_out", "message": "You are signed out."},
     )

@@ -80,11 +80,11 @@ def test_the_lists_name_every_file_and_every_paper() -> None:
     assert printed <= PAPERS.keys() | NOT_ALONE
 
 
-@pytest.mark.parametrize("asked", [each for found in FILES.values() for each in found])
+@pytest.mark.parametrize("file", [each for found in FILES.values() for each in found])
 def test_a_file_says_that_no_ride_is_real(
-    desk: Desk, web: FlaskClient, order: int, asked: str
+    desk: Desk, web: FlaskClient, order: int, file: str
 ) -> None:
-    method, _space, path = asked.format(order=order).partition(" ")
+    method, _space, path = file.format(order=order).partition(" ")
     form = {"csrf_token": token(web)} if method == "POST" else None
     answer = web.open(path, method=method, data=form)
     assert answer.status_code == 200
@@ -119,15 +119,15 @@ def test_what_is_cut_apart_or_handed_out_says_it_in_the_language_of_the_guest(
 ) -> None:
     for path in ("card", "receipt"):
         page = web.get(f"/rides/{order}/{path}").text
-        said = re.search(r'class="paper-demo">(.*?)</p>', page, re.DOTALL)
-        assert said is not None
-        assert BAND in said[1]
+        band = re.search(r'class="paper-demo">(.*?)</p>', page, re.DOTALL)
+        assert band is not None
+        assert BAND in band[1]
 
 
 def test_the_band_is_translated_into_every_language(desk: Desk) -> None:
-    said = {}
+    words_of = {}
     for code in LANGUAGES:
         with desk.app.test_request_context(), in_language(code):
-            said[code] = demo_words(desk.services.settings)
-    assert said["en"] == BAND
-    assert len(set(said.values())) == len(LANGUAGES)
+            words_of[code] = demo_words(desk.services.settings)
+    assert words_of["en"] == BAND
+    assert len(set(words_of.values())) == len(LANGUAGES)

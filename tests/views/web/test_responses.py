@@ -137,6 +137,6 @@ def test_a_missing_page_keeps_the_links_to_all_others(desk: Desk) -> None:
     for address in ("/rides/99999", "/nowhere"):
         answer = client.get(address)
         assert answer.status_code == 404
-        for way in ('href="/history"', 'href="/handover"', 'id="search"'):
-            assert way in answer.text
+        for link in ('href="/history"', 'href="/handover"', 'id="search"'):
+            assert link in answer.text
     assert 'href="/history"' not in desk.client(signed_in=False).get("/nowhere").text

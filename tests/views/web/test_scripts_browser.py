@@ -84,7 +84,7 @@ def test_with_reduced_motion_the_cab_jumps(page: Any) -> None:
 
 
 def test_ages_and_timers_have_the_same_format_as_on_the_server(page: Any) -> None:
-    said = page.evaluate("""async () => {
+    shown = page.evaluate("""async () => {
       const {ageText, span, timerText, freshness} = await import("/static/js/shared/ages.js");
       const words = {now: "just now", s: "{n} s ago", m: "{n} min ago", h: "{n} h ago"};
       const times = {since: "2026-05-04T08:00:00Z", until: "2026-05-04T08:01:30Z"};
@@ -94,7 +94,7 @@ def test_ages_and_timers_have_the_same_format_as_on_the_server(page: Any) -> Non
         timerText({pattern: "{up} of {total}", ...times}, Date.parse("2026-05-04T08:03:12Z")),
         [2, 25, 70, 400, NaN].map((s) => freshness(s, 4))];
     }""")
-    assert said == [
+    assert shown == [
         ["just now", "25 s ago", "2 min ago", "2 h ago", "just now"],
         "12:05",
         "0:42 of 1:30, 0:48 left",
@@ -212,7 +212,7 @@ def test_the_poller_sends_its_revision_survives_errors_and_obeys_stop(page: Any)
 
 
 def test_an_answer_that_could_not_be_shown_is_requested_again_without_an_etag(page: Any) -> None:
-    asked = page.evaluate("""async () => {
+    etags = page.evaluate("""async () => {
       const {Poller} = await import("/static/js/shared/poller.js");
       const asked = [];
       window.fetch = async (url, {headers}) => {
@@ -227,7 +227,7 @@ def test_an_answer_that_could_not_be_shown_is_requested_again_without_an_etag(pa
         new Poller("/x.json", {waitMs: 1, got}).now();
       });
     }""")
-    assert asked == ["", ""]
+    assert etags == ["", ""]
 
 
 def test_the_poller_stops_after_a_sign_out(page: Any) -> None:
@@ -248,7 +248,7 @@ def test_no_request_for_a_long_wait_stops_the_poller(page: Any) -> None:
 
 
 def test_a_page_of_a_demo_waits_no_longer_than_it_says(page: Any) -> None:
-    asked = page.evaluate("""async () => {
+    polls = page.evaluate("""async () => {
       document.body.dataset.pollWithin = "5";
       const {Poller} = await import("/static/js/shared/poller.js");
       let asked = 0;
@@ -260,7 +260,7 @@ def test_a_page_of_a_demo_waits_no_longer_than_it_says(page: Any) -> None:
         setTimeout(() => done(asked), 10000);
       });
     }""")
-    assert asked == 3
+    assert polls == 3
 
 
 def test_a_late_answer_is_dropped(page: Any) -> None:
@@ -284,9 +284,9 @@ def test_a_late_answer_is_dropped(page: Any) -> None:
     assert got == [2]
 
 
-@pytest.mark.parametrize(("hidden_ms", "asked"), [("null", 1), ("5", 4)])
+@pytest.mark.parametrize(("hidden_ms", "polls"), [("null", 1), ("5", 4)])
 def test_a_hidden_page_polls_only_for_its_title_or_sound(
-    page: Any, hidden_ms: str, asked: int
+    page: Any, hidden_ms: str, polls: int
 ) -> None:
     script = """async () => {
       const {Poller} = await import("/static/js/shared/poller.js");
@@ -304,7 +304,7 @@ def test_a_hidden_page_polls_only_for_its_title_or_sound(
       });
       return asked;
     }""".replace("HIDDEN", hidden_ms)
-    assert page.evaluate(script) == asked
+    assert page.evaluate(script) == polls
 
 
 LABELS = """async ({mark, sides, size, others}) => {
@@ -335,13 +335,13 @@ def test_a_label_stays_inside_the_map_and_beside_its_mark(page: Any, at: tuple[i
 def test_a_label_takes_the_side_that_covers_nothing(page: Any) -> None:
     right = {"x": 280, "y": 150, "width": 40, "height": 40}
     left = {"x": 120, "y": 150, "width": 40, "height": 40}
-    asked = {
+    labels = {
         "mark": {"x": 200, "y": 150, "width": 30, "height": 30},
         "sides": {"width": 120, "height": 20},
         "size": {"x": 400, "y": 300},
         "others": [right, left],
     }
-    box = page.evaluate(LABELS, asked)
+    box = page.evaluate(LABELS, labels)
     assert (box["x"], box["free"]) == (200, True)
     assert box["y"] < 150
 
@@ -439,9 +439,9 @@ def test_a_page_from_the_browsers_memory_is_opened_anew_without_its_form(
     page: Any, start: str, anew: str, opened: str
 ) -> None:
     page.goto(f"http://127.0.0.1:1{start}")
-    with page.expect_request(f"http://127.0.0.1:1{opened}") as asked:
+    with page.expect_request(f"http://127.0.0.1:1{opened}") as sent:
         page.evaluate(SHOWN_AGAIN, {"anew": anew, "persisted": True})
-    assert asked.value.method == "GET"
+    assert sent.value.method == "GET"
     page.wait_for_function("!window.old")
 
 
@@ -451,7 +451,7 @@ def test_a_page_that_is_loaded_stays(page: Any) -> None:
 
 
 def test_an_empty_field_says_what_it_has_room_for(page: Any) -> None:
-    said = page.evaluate("""async () => {
+    placeholders = page.evaluate("""async () => {
       const {fitWords} = await import("/static/js/shared/fit_words.js");
       const drawn = () => new Promise((done) =>
         requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -466,7 +466,7 @@ def test_an_empty_field_says_what_it_has_room_for(page: Any) -> None:
       }
       return said;
     }""")
-    assert said == ["Room, guest, phone", "Search", "Search", "", "Room, guest, phone"]
+    assert placeholders == ["Room, guest, phone", "Search", "Search", "", "Room, guest, phone"]
 
 
 PRESS = """async () => {

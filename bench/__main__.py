@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from bench.frame import LINES, Absent, Line, Ratio, Result, Run, measured
+from bench.frame import LINES, Absent, Ratio, Result, Run, TableLine, measured
 from bench.table import HEAD, commit, report, shown
 
 MODULES: Final = (
@@ -48,25 +48,26 @@ def main() -> int:
     """
     for module in MODULES:
         importlib.import_module(f"bench.{module}")
-    asked = _arguments()
+    options = _arguments()
     end_on_sigterm()
-    run = Run(asked.repeats or (2 if asked.short else 5), asked.short, asked.seed)
-    if asked.child:
-        Path(asked.child[1]).write_text(
-            json.dumps([_packed(each) for each in measured(LINES[asked.child[0]], run)])
+    run = Run(options.repeats or (2 if options.short else 5), options.short, options.seed)
+    if options.child:
+        Path(options.child[1]).write_text(
+            json.dumps([_packed(each) for each in measured(LINES[options.child[0]], run)])
         )
         return 0
     chosen = {
         name: line
         for name, line in LINES.items()
-        if not asked.only or any(o in name for o in asked.only)
+        if not options.only or any(o in name for o in options.only)
     }
     if not chosen:
         print(
-            f"no line's name contains {' or '.join(asked.only)}; --list shows them", file=sys.stderr
+            f"no line's name contains {' or '.join(options.only)}; --list shows them",
+            file=sys.stderr,
         )
         return 2
-    if asked.list:
+    if options.list:
         print(
             "\n".join(
                 f"{each.name:22} {each.what}; aim {each.aim}\n    {each.protects}"
@@ -74,7 +75,7 @@ def main() -> int:
             )
         )
         return 0
-    return _measure(chosen, run, asked.json)
+    return _measure(chosen, run, options.json)
 
 
 def _arguments() -> argparse.Namespace:
@@ -93,14 +94,14 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
+def _measure(chosen: dict[str, TableLine], run: Run, file: Path | None) -> int:
     results: dict[str, list[Result]] = {}
     print(HEAD)
     for name, each in chosen.items():
         results[name] = _in_child(each, run)
         print(shown(each, results[name]), flush=True)
-        if kept:  # after every line, so that a stopped run keeps its results
-            kept.write_text(
+        if file:  # after every line, so that a stopped run keeps its results
+            file.write_text(
                 json.dumps(report(run, results, LINES, commit()), indent=1, ensure_ascii=False)
                 + "\n"
             )
@@ -119,7 +120,7 @@ def end_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
 
 
-def _in_child(each: Line, run: Run) -> list[Result]:
+def _in_child(each: TableLine, run: Run) -> list[Result]:
     """Measure a line in a process of its own, so that lines don't share memory or caches."""
     with tempfile.TemporaryDirectory(prefix="ridedash-bench-") as folder:
         answer = Path(folder) / "results.json"

@@ -84,11 +84,11 @@ def bytes_a_minute(run: Run) -> Result:
                 sent += board.poll()
             return sent / 1000
 
-        def plain() -> float:
+        def baseline() -> float:
             lists = (board.desk.browser.get("/board.json").data for _ in range(A_MINUTE))
             return sum(map(len, lists)) / 1000
 
-        return frame.side_by_side(run, ours, plain, "kB a minute")
+        return frame.side_by_side(run, ours, baseline, "kB a minute")
 
 
 def _mean(
@@ -116,11 +116,11 @@ class Board:
     rng: Random = field(default_factory=lambda: Random(7))
     rows: dict[int, str] = field(default_factory=dict)
     v: str = ""
-    moment: float = 1_000.0
+    now_s: float = 1_000.0
 
     def poll(self) -> int:
         """Poll EVERY_S after the last poll. Returns the bytes of the address and of the body."""
-        self.moment += EVERY_S
+        self.now_s += EVERY_S
         return self.ask()
 
     def ask(self) -> int:
@@ -176,7 +176,7 @@ def _busy() -> Iterator[Board]:
             desk.desk.order(status=status, guest=f"Guest {n}", ride={"facts": _facts(status)})
         board = Board(desk)
         cache: Any = desk.desk.app.extensions[EXTENSION]
-        cache.monotonic = lambda: board.moment
+        cache.monotonic = lambda: board.now_s
         yield board
 
 

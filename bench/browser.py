@@ -60,8 +60,8 @@ def _played(rows: dict[str, Any], polls: list[int]) -> dict[str, Any]:
     polls[0] += 1
     n = polls[0]
     first = copy.deepcopy(rows["rows"][0])
-    said = {"headline": f"Driver on the way, poll {n}", "rev": f"{n:04d}"}
-    played = [first | said | {"id": number} for number in range(1, ROWS + 1)]
+    facts = {"headline": f"Driver on the way, poll {n}", "rev": f"{n:04d}"}
+    played = [first | facts | {"id": number} for number in range(1, ROWS + 1)]
     cabs = [
         [number, -38.5 + number / 9_000, -128 + n / 3_000, n * 20 % 360]
         for number in range(1, ROWS + 1)

@@ -95,7 +95,7 @@ def _press(page: Page, name: str) -> None:
 def _first(page: Page, _line: SheetLine) -> None:
     _press(page, "Play")
     _press(page, "60×")
-    _says(page, "A driver has accepted.")
+    _expect_message(page, "A driver has accepted.")
 
 
 def _pause(page: Page, _line: SheetLine) -> None:
@@ -134,16 +134,16 @@ def _lens(page: Page, _line: SheetLine) -> None:
 def _reset(page: Page, _line: SheetLine) -> None:
     page.locator(".stage-more summary").click()
     _press(page, "Reset for the next partner")
-    _says(page, "All rides and guests are deleted.")
+    _expect_message(page, "All rides and guests are deleted.")
 
 
-def _says(page: Page, words: str) -> None:
+def _expect_message(page: Page, words: str) -> None:
     expect(page.locator("[data-said]")).to_contain_text(words, timeout=WAIT_MS)
 
 
 def _over(page: Page) -> None:
     expect(page.locator("[data-title]")).to_be_hidden(timeout=WAIT_MS)
-    _says(page, "The story has ended.")
+    _expect_message(page, "The story has ended.")
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ Measured = Callable[[Run], Result | Sequence[Result]]
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A line of the printed table: what is measured, its aim, a sentence on what it protects."""
 
     name: str
@@ -72,7 +72,7 @@ class Line:
     minutes: float
 
 
-LINES: Final[dict[str, Line]] = {}
+LINES: Final[dict[str, TableLine]] = {}
 
 
 def line(
@@ -88,13 +88,13 @@ def line(
     def register(measure: Measured) -> Measured:
         if name in LINES:
             raise ValueError(f"two lines are called {name}")
-        LINES[name] = Line(name, what, aim, protects, measure, minutes)
+        LINES[name] = TableLine(name, what, aim, protects, measure, minutes)
         return measure
 
     return register
 
 
-def measured(found: Line, run: Run) -> list[Result]:
+def measured(found: TableLine, run: Run) -> list[Result]:
     """The results of a line with their verdicts, measured in this process."""
     results = found.measure(run)
     listed = [results] if isinstance(results, Ratio | Absent) else list(results)
@@ -106,11 +106,11 @@ def measured(found: Line, run: Run) -> list[Result]:
 
 def reached(aim: str, ratio: float) -> bool:
     """Whether a ratio satisfies an aim. Raises ValueError for an aim without a limit."""
-    said = _AIM.match(aim)
-    if said is None:
+    parts = _AIM.match(aim)
+    if parts is None:
         raise ValueError(f"an aim begins with ≤ or ≥ and a number: {aim!r}")
-    limit = float(said[2]) / float(said[3] or 1) / (100 if said[4] else 1)
-    return ratio <= limit if said[1] == "≤" else ratio >= limit
+    limit = float(parts[2]) / float(parts[3] or 1) / (100 if parts[4] else 1)
+    return ratio <= limit if parts[1] == "≤" else ratio >= limit
 
 
 def side_by_side(run: Run, ours: Figure, baseline: Figure, unit: str, **words: str) -> Ratio:
@@ -120,10 +120,10 @@ def side_by_side(run: Run, ours: Figure, baseline: Figure, unit: str, **words: s
     """
     ours(), baseline()
     pairs = [_pair(ours, baseline, swap=n % 2 == 1) for n in range(run.repeats)]
-    ratios = [mine / plain for mine, plain in pairs]
+    ratios = [mine / base for mine, base in pairs]
     return Ratio(
         median(mine for mine, _ in pairs),
-        median(plain for _, plain in pairs),
+        median(base for _, base in pairs),
         median(ratios),
         (min(ratios), max(ratios)),
         unit,
@@ -133,8 +133,8 @@ def side_by_side(run: Run, ours: Figure, baseline: Figure, unit: str, **words: s
 
 def _pair(ours: Figure, baseline: Figure, *, swap: bool) -> tuple[float, float]:
     if swap:
-        plain = baseline()
-        return ours(), plain
+        base = baseline()
+        return ours(), base
     return ours(), baseline()
 
 

@@ -80,11 +80,11 @@ def _flat(
     run: Run, what: str, work: Callable[[Grown], object], small: Grown, large: Grown
 ) -> Ratio:
     times = run.of(60, 15)
-    taken = [_in_turns(work, small, large, times) for _ in range(run.repeats + 1)][1:]
-    ratios = [ours / plain for ours, plain in taken]
+    taken = [_alternating(work, small, large, times) for _ in range(run.repeats + 1)][1:]
+    ratios = [ours / base for ours, base in taken]
     return Ratio(
         median(ours for ours, _ in taken),
-        median(plain for _, plain in taken),
+        median(base for _, base in taken),
         median(ratios),
         (min(ratios), max(ratios)),
         "ms",
@@ -92,7 +92,7 @@ def _flat(
     )
 
 
-def _in_turns(
+def _alternating(
     work: Callable[[Grown], object], small: Grown, large: Grown, times: int
 ) -> tuple[float, float]:
     """(large, small): milliseconds of an action, as the lower quartile, measured alternately."""
@@ -212,10 +212,10 @@ def copied(s: Session, order_id: int, copies: int, guests: int | None = None) ->
             )
 
 
-def spread(s: Session, *moments: str) -> None:
+def spread(s: Session, *columns: str) -> None:
     """Set these times of the copied orders: one order every five minutes, backwards."""
     minutes = "(id % 1000000) * 5"
-    for name in moments:
+    for name in columns:
         earlier = f"{name} - {minutes} * interval '1 minute'"
         if s.get_bind().dialect.name == databases.SQLITE:
             earlier = f"strftime('%Y-%m-%d %H:%M:%f000', {name}, '-' || ({minutes}) || ' minutes')"

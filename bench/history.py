@@ -31,7 +31,7 @@ DEEP: Final = 40_000  # rides before a page deep in the list
 PROTECTS: Final = (
     "A concierge who asks for last March gets it while the guest still stands at the desk."
 )
-PLAIN: Final = "An answer from one index, by keys, stays what it is when the rides become many."
+BASELINE: Final = "An answer from one index, by keys, stays what it is when the rides become many."
 YEAR: Final = "from=2025-05-01&to=2026-05-05"
 PAGES: Final = {
     "the last 7 days": "",
@@ -74,17 +74,19 @@ def on_postgresql(run: Run) -> list[Result]:
     "history-plain-sqlite",
     "SQLite, rides read and added up, against ORM and OFFSET",
     aim="≤ 1/2",
-    protects=PLAIN,
+    protects=BASELINE,
 )
-def plain_on_sqlite(run: Run) -> list[Result]:
+def baseline_on_sqlite(run: Run) -> list[Result]:
     """The queries without the page."""
-    return measured_on(databases.SQLITE, lambda prop: _against_plain(run, prop))
+    return measured_on(databases.SQLITE, lambda prop: _against_baseline(run, prop))
 
 
-@line("history-plain-postgresql", "PostgreSQL, the same", aim="≤ 1/2", protects=PLAIN, minutes=10)
-def plain_on_postgresql(run: Run) -> list[Result]:
+@line(
+    "history-plain-postgresql", "PostgreSQL, the same", aim="≤ 1/2", protects=BASELINE, minutes=10
+)
+def baseline_on_postgresql(run: Run) -> list[Result]:
     """The queries without the page."""
-    return measured_on(databases.POSTGRESQL, lambda prop: _against_plain(run, prop))
+    return measured_on(databases.POSTGRESQL, lambda prop: _against_baseline(run, prop))
 
 
 @dataclass
@@ -97,7 +99,7 @@ class BusyProperty:
     def id(self) -> int:
         return self.shown.desk.ids["desk.property"]
 
-    def asked(self) -> RideFilter:
+    def year_filter(self) -> RideFilter:
         now = self.shown.desk.now
         return RideFilter(now - timedelta(days=370), now + timedelta(days=1))
 
@@ -159,7 +161,7 @@ def p95(run: Run, label: str, ask: Callable[[], object], times: int = 0) -> Rati
     return replace(found, note=f"{median(spent):.0f} ms of this process's CPU")
 
 
-def _against_plain(run: Run, prop: BusyProperty) -> list[Result]:
+def _against_baseline(run: Run, prop: BusyProperty) -> list[Result]:
     def figure(
         read: Callable[[Session, BusyProperty, int], object], back: int
     ) -> Callable[[], float]:
@@ -172,7 +174,7 @@ def _against_plain(run: Run, prop: BusyProperty) -> list[Result]:
         return taken
 
     return [
-        frame.side_by_side(run, figure(_ours, back), figure(_plain, back), "ms", label=label)
+        frame.side_by_side(run, figure(_ours, back), figure(_baseline, back), "ms", label=label)
         for label, back in (
             ("the newest page of a year", 0),
             (f"{DEEP:,} rides further back", DEEP),
@@ -182,20 +184,20 @@ def _against_plain(run: Run, prop: BusyProperty) -> list[Result]:
 
 def _ours(s: Session, prop: BusyProperty, back: int) -> object:
     s.expunge_all()
-    keys = page(s, prop.id, prop.asked(), SIZE, prop.key(back))
+    keys = page(s, prop.id, prop.year_filter(), SIZE, prop.key(back))
     found = records(s, prop.id, [key.id for key in keys])
     assert len(found) == SIZE
-    return found, totals(s, prop.id, prop.asked(), "INR")
+    return found, totals(s, prop.id, prop.year_filter(), "INR")
 
 
-def _plain(s: Session, prop: BusyProperty, back: int) -> object:
+def _baseline(s: Session, prop: BusyProperty, back: int) -> object:
     """The plain version: entities, an offset, sums over a join."""
     s.expunge_all()
-    asked = prop.asked()
+    year_filter = prop.year_filter()
     fits = (
         Order.property_id == prop.id,
-        Order.created_at >= asked.since,
-        Order.created_at < asked.until,
+        Order.created_at >= year_filter.since,
+        Order.created_at < year_filter.until,
     )
     query = select(Order, Offer, Guest, Staff, Ride).join(Offer, Offer.id == Order.offer_id)
     query = query.join(Guest, Guest.id == Order.guest_id).outerjoin(

@@ -85,18 +85,18 @@ def rollup_on_postgresql(run: Run) -> list[Result]:
 def _against_orders(run: Run, prop: BusyProperty) -> list[Result]:
     db, now = prop.shown.desk.services.db, prop.shown.desk.now
     tz = ZoneInfo("Asia/Kolkata")
-    house = InsightsProperty(prop.id, tz, "INR")
+    insights_property = InsightsProperty(prop.id, tz, "INR")
 
     def compared(label: str, days: tuple[str, str]) -> Result:
         span = span_of(date.fromisoformat(days[0]), date.fromisoformat(days[1]), tz)
 
         def stored() -> Insights:
-            with rolled_up(db, [(house, span)], now) as rollup, db.read() as s:
-                return rollup.insights(s, house, span)
+            with rolled_up(db, [(insights_property, span)], now) as rollup, db.read() as s:
+                return rollup.insights(s, insights_property, span)
 
         def added_up() -> Insights:
             with db.read() as s:
-                return insights(s, house, span)
+                return insights(s, insights_property, span)
 
         stored()
         assert stored().total == added_up().total
@@ -114,15 +114,15 @@ def _against_orders(run: Run, prop: BusyProperty) -> list[Result]:
 def _measured(run: Run, prop: BusyProperty) -> list[Result]:
     shown = prop.shown
     shown.browser = shown.desk.client()  # as an admin
-    found = [_asked(run, prop, label, days) for label, days in PERIODS.items()]
+    found = [_requested(run, prop, label, days) for label, days in PERIODS.items()]
     shared(prop)
     both = [str(shown.desk.ids[f"{name}.property"]) for name in ("desk", "other")]
     for label, days in {"a month": MONTH, "all 100,000 rides": YEAR}.items():
-        found.append(_asked(run, prop, f"{label}, of two properties", days, property=both))
+        found.append(_requested(run, prop, f"{label}, of two properties", days, property=both))
     return found
 
 
-def _asked(
+def _requested(
     run: Run, prop: BusyProperty, label: str, days: tuple[str, str], **more: list[str]
 ) -> Result:
     ask = partial(prop.shown.get, "/insights", **{"from": days[0], "to": days[1]}, **more)
@@ -131,12 +131,12 @@ def _asked(
 
 def varied(s: Session) -> None:
     """Vary products, places, staff and cost centres, and make the signed-in user an admin."""
-    house = s.scalars(select(Property.id).order_by(Property.id)).first()
-    admin = s.scalars(select(Staff).where(Staff.property_id == house)).one()
+    property_id = s.scalars(select(Property.id).order_by(Property.id)).first()
+    admin = s.scalars(select(Staff).where(Staff.property_id == property_id)).one()
     admin.role = "admin"
     people = [
         Staff(
-            property_id=house,
+            property_id=property_id,
             name=f"Desk {n}",
             sign_in_name=f"desk {n}",
             password_hash=HASH,
@@ -146,7 +146,8 @@ def varied(s: Session) -> None:
         for n in range(PEOPLE)
     ]
     centres = [
-        CostCentre(property_id=house, name=f"Centre {n}", closed_at=None) for n in range(CENTRES)
+        CostCentre(property_id=property_id, name=f"Centre {n}", closed_at=None)
+        for n in range(CENTRES)
     ]
     s.add_all([*people, *centres])
     s.flush()

@@ -12,7 +12,7 @@ from bench import frame
 from bench.browser import NO_BROWSER
 from bench.frame import Absent, Result, Run, line
 from bench.people import Desk, Tally
-from bench.poor_line import Line
+from bench.poor_line import PoorConnection
 from tests.conftest import LAUNCH, browser_path
 from tests.running import running
 
@@ -42,7 +42,7 @@ WATCH: Final = """
 """
 # controls touched in a visit up to the screen that asks for the name, and back. `place-0` is timed
 # until the next screen is shown, not until the service answers
-WAY: Final = ("start", "other", "bar-back", "place-0", "car-0", "bar-back", "bar-over")
+WALK: Final = ("start", "other", "bar-back", "place-0", "car-0", "bar-back", "bar-over")
 
 
 @dataclass
@@ -164,7 +164,7 @@ def _measured(run: Run, figure: Callable[[Lobby], float], unit: str, pace: str =
 def _loaded(lobby: Lobby) -> tuple[float, float]:
     """Kilobytes of a cold start, and the seconds until "Book a ride" can be pressed."""
     with lobby.page() as page:
-        load = Line(page).load(f"{lobby.url}/kiosk")
+        load = PoorConnection(page).load(f"{lobby.url}/kiosk")
         page.wait_for_function("() => startedAt > 0")
         return load.kilobytes, page.evaluate("startedAt") / 1000
 
@@ -172,7 +172,7 @@ def _loaded(lobby: Lobby) -> tuple[float, float]:
 def _slowest_touch(lobby: Lobby) -> float:
     with lobby.page() as page:
         page.goto(f"{lobby.url}/kiosk")
-        for count, name in enumerate(WAY, 1):
+        for count, name in enumerate(WALK, 1):
             control = page.locator(f'[data-stage] [data-press="{name}"]')
             if name.startswith("bar-"):
                 control = page.locator(f'[data-press="{name}"]')
@@ -193,9 +193,9 @@ def _seconds_to_cars(lobby: Lobby) -> float:
 def _cars(page: Any, place: str) -> float:
     """Touch a place. Returns the seconds until its cars are shown."""
     _tap(page, place)
-    asked = time.monotonic()
+    began = time.monotonic()
     page.locator(".k-car").first.wait_for()
-    return time.monotonic() - asked
+    return time.monotonic() - began
 
 
 def _seconds_to_ticket(lobby: Lobby) -> float:

@@ -23,7 +23,7 @@ from typing import Any, Final
 from playwright.sync_api import Error as PlaywrightError
 
 from bench import frame
-from bench.kiosk_lobby import Guest, House, Stopped, browser, house
+from bench.kiosk_lobby import Guest, LobbyProgram, Stopped, browser, lobby_program
 
 LONGEST_S: Final = 20.0  # longest time that a guest may look at a spinner
 PRESSED_MS: Final = 3_000
@@ -69,7 +69,7 @@ HELD: Final = """async () => {
 class Bench:
     """The program, the browser and what was found."""
 
-    house: House
+    program: LobbyProgram
     context: Any
     profile: Path
     ride: tuple[str, str] = ("", "")  # number and PIN of a ride that is under way
@@ -80,7 +80,7 @@ class Bench:
         """A guest at a new page; earlier pages are closed, because a kiosk has one page."""
         for page in self.context.pages[1:]:
             page.close()
-        return Guest(self.context.new_page(), self.house.url)
+        return Guest(self.context.new_page(), self.program.url)
 
     def name(self) -> str:
         """The name of another guest: each guest books one ride."""
@@ -89,7 +89,7 @@ class Bench:
 
     def anew(self) -> None:
         """Reset the demo: no rides, no faults, no limits reached."""
-        with contextlib.closing(self.house.desk()) as http:
+        with contextlib.closing(self.program.desk()) as http:
             http.post("/demo/reset")
         self.ride = ("", "")
 
@@ -105,11 +105,11 @@ class Bench:
 @contextlib.contextmanager
 def away(bench: Bench, _guest: Guest) -> Iterator[None]:
     """The ride company does not answer."""
-    bench.house.control("faults", operation="*", fault="down", seconds=120)
+    bench.program.control("faults", operation="*", fault="down", seconds=120)
     try:
         yield
     finally:
-        bench.house.control("faults", operation="*", fault="down", seconds=0)
+        bench.program.control("faults", operation="*", fault="down", seconds=0)
 
 
 @contextlib.contextmanager
@@ -154,14 +154,14 @@ def slow(_bench: Bench, guest: Guest) -> Iterator[None]:
 @contextlib.contextmanager
 def cut_after(bench: Bench, _guest: Guest) -> Iterator[None]:
     """The ride company makes the booking, and its answer is lost."""
-    bench.house.control("faults", operation="create", fault="cut_after", times=1)
+    bench.program.control("faults", operation="create", fault="cut_after", times=1)
     yield
 
 
 @contextlib.contextmanager
 def locked(bench: Bench, _guest: Guest) -> Iterator[None]:
     """Another connection holds the write lock of the database."""
-    with contextlib.closing(sqlite3.connect(bench.house.database, timeout=30)) as held:
+    with contextlib.closing(sqlite3.connect(bench.program.database, timeout=30)) as held:
         held.isolation_level = None
         held.execute("BEGIN IMMEDIATE")
         yield  # closing the connection rolls the transaction back
@@ -170,19 +170,19 @@ def locked(bench: Bench, _guest: Guest) -> Iterator[None]:
 @contextlib.contextmanager
 def restarted(bench: Bench, _guest: Guest) -> Iterator[None]:
     """Our program is killed and started again at once."""
-    bench.house.kill()
-    bench.house.start()
+    bench.program.kill()
+    bench.program.start()
     yield
 
 
 @contextlib.contextmanager
 def killed(bench: Bench, _guest: Guest) -> Iterator[None]:
     """Our program is killed and is away for longer than a page waits."""
-    bench.house.kill()
+    bench.program.kill()
     try:
         yield
     finally:
-        bench.house.start()
+        bench.program.start()
 
 
 @contextlib.contextmanager
@@ -271,7 +271,7 @@ def _to_booking(bench: Bench, guest: Guest, screen: str) -> None:
     guest.press("next")
     guest.wait("check")
     if screen == "booking":
-        bench.house.control("faults", operation="create", fault="delay", seconds=8)
+        bench.program.control("faults", operation="create", fault="delay", seconds=8)
     if screen in ("booking", "booked"):
         with guest.page.expect_response("**/kiosk/order"):  # the order is stored before the fault
             guest.press("book")
@@ -386,11 +386,11 @@ def traces(bench: Bench, how: str, screen: str) -> list[str]:
         with contextlib.suppress(PlaywrightError):
             page.goto("chrome://crash", timeout=PRESSED_MS)
         page = bench.context.new_page()
-        guest = Guest(page, bench.house.url)
+        guest = Guest(page, bench.program.url)
     if how == "restart":
-        bench.house.kill()
+        bench.program.kill()
         guest.wait("broken", "booked")
-        bench.house.start()
+        bench.program.start()
         if guest.screen == "booked":  # a ticket stays for a minute, so that nobody loses it
             guest.press("done")
     guest.open()
@@ -400,7 +400,7 @@ def traces(bench: Bench, how: str, screen: str) -> list[str]:
     if page.evaluate("history.length") > 3:
         left.append("the history has grown")
     left += [f"the profile has {mark}" for mark in marks if _in_files(bench.profile, mark)]
-    left += [f"the log has {mark}" for mark in marks if mark in bench.house.written.casefold()]
+    left += [f"the log has {mark}" for mark in marks if mark in bench.program.written.casefold()]
     return left
 
 
@@ -421,34 +421,34 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--screens", nargs="+", default=SCREENS, choices=SCREENS)
     parser.add_argument("--languages", nargs="+", default=LANGUAGES)
     parser.add_argument("--no-traces", action="store_true")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     with (
         frame.folder() as folder,
-        house(folder) as place,
+        lobby_program(folder) as place,
         browser(folder, place) as context,
     ):
         bench = Bench(place, context, folder / "profile")
-        _matrix(bench, asked)
-        if not asked.no_traces:
+        _matrix(bench, options)
+        if not options.no_traces:
             for how in ("crash", "reload", "restart"):
                 for screen in ("place", "check", "booked"):
                     act = functools.partial(traces, bench, how, screen)
-                    _told(bench, f"traces after a {how}", screen, "", act)
+                    _run_case(bench, f"traces after a {how}", screen, "", act)
     print(f"{len(bench.wrong)} wrong")
     return 1 if bench.wrong else 0
 
 
-def _matrix(bench: Bench, asked: argparse.Namespace) -> None:
-    for fault in asked.faults:
-        for screen in asked.screens:
-            for language in asked.languages:
+def _matrix(bench: Bench, options: argparse.Namespace) -> None:
+    for fault in options.faults:
+        for screen in options.screens:
+            for language in options.languages:
                 if fault == "cut after create" and screen != "check":
                     continue  # this fault is about a create
                 act = functools.partial(case, bench, fault, screen, language)
-                _told(bench, fault, screen, language, act)
+                _run_case(bench, fault, screen, language, act)
 
 
-def _told(
+def _run_case(
     bench: Bench, fault: str, screen: str, language: str, act: Callable[[], list[str]]
 ) -> None:
     """Run one case and print its result."""
@@ -463,8 +463,8 @@ def _told(
         wrong = [f"{type(error).__name__}: {str(error).splitlines()[0]}", _shown(bench)]
     bench.wrong += wrong
     took = f"{time.monotonic() - began:5.1f} s"
-    told = "ok" if not wrong else f"WRONG {'; '.join(wrong)}"
-    print(f"{fault:22} {screen:8} {language:3} {took}  {told}", flush=True)
+    verdict = "ok" if not wrong else f"WRONG {'; '.join(wrong)}"
+    print(f"{fault:22} {screen:8} {language:3} {took}  {verdict}", flush=True)
 
 
 def _shown(bench: Bench) -> str:

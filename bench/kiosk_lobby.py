@@ -32,7 +32,7 @@ class Stopped(Exception):
 
 
 @dataclass
-class House:
+class LobbyProgram:
     """`ridedash up` on fixed ports, so that it has the same addresses after a restart."""
 
     folder: Path
@@ -139,9 +139,9 @@ class House:
 
 
 @contextlib.contextmanager
-def house(folder: Path, pace: float = 60.0) -> Iterator[House]:
+def lobby_program(folder: Path, pace: float = 60.0) -> Iterator[LobbyProgram]:
     """A started House, stopped at the end."""
-    made = House(folder / "instance", pace)
+    made = LobbyProgram(folder / "instance", pace)
     made.start()
     try:
         yield made
@@ -150,7 +150,7 @@ def house(folder: Path, pace: float = 60.0) -> Iterator[House]:
 
 
 @contextlib.contextmanager
-def browser(folder: Path, place: House) -> Iterator[Any]:
+def browser(folder: Path, place: LobbyProgram) -> Iterator[Any]:
     """A context with a profile folder of its own, as a kiosk has, and the cookie of the kiosk."""
     from playwright.sync_api import sync_playwright
 

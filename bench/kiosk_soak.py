@@ -25,7 +25,7 @@ from typing import Any, Final
 from playwright.sync_api import Error as PlaywrightError
 
 from bench import frame
-from bench.kiosk_lobby import Guest, House, browser, house
+from bench.kiosk_lobby import Guest, LobbyProgram, browser, lobby_program
 from bench.processes import rss_mb
 from bench.table import commit
 
@@ -42,7 +42,7 @@ DAY_MINUTES: Final = 24 * 60
 class Soak:
     """One tab, its visits, and a sample after each."""
 
-    house: House
+    program: LobbyProgram
     page: Any
     tools: Any
     began: float = field(default_factory=time.monotonic)
@@ -60,7 +60,7 @@ class Soak:
 
     def visit(self, number: int) -> None:
         """One guest, from the start screen to the start screen."""
-        guest = Guest(self.page, self.house.url)
+        guest = Guest(self.page, self.program.url)
         name, act = self._kinds()[number % len(self._kinds())]
         try:
             act(guest)
@@ -113,7 +113,7 @@ class Soak:
         """What the screen shows where a visit got stuck."""
         try:
             words = self.page.locator("[data-stage]").inner_text()
-            return f"; {Guest(self.page, self.house.url).screen} says {words[:100]!r}"
+            return f"; {Guest(self.page, self.program.url).screen} says {words[:100]!r}"
         except PlaywrightError as error:
             return f"; and nothing is shown: {error}"[:200]
 
@@ -144,7 +144,7 @@ class Soak:
                 continue
         return round(found, 1)
 
-    def said(self) -> dict[str, Any]:
+    def results(self) -> dict[str, Any]:
         """The results, and the verdict on them."""
         grown = {name: self._growth(name) for name in ("heap_mb", "tab_mb", "nodes", "listeners")}
         usual = 1 + int(self.minutes // DAY_MINUTES)
@@ -190,9 +190,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=DAY_MINUTES)
     parser.add_argument("--every", type=float, default=120.0, help="seconds from visit to visit")
     parser.add_argument("--json", type=Path, help="keep samples and verdict in this file")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     os.nice(5)
-    with frame.folder() as folder, house(folder) as place, browser(folder, place) as context:
+    with (
+        frame.folder() as folder,
+        lobby_program(folder) as place,
+        browser(folder, place) as context,
+    ):
         page = context.pages[0]
         soak = Soak(place, page, context.new_cdp_session(page))
         page.on("load", lambda _: setattr(soak, "loads", soak.loads + 1))
@@ -200,14 +204,14 @@ def main() -> int:
         soak.tools.send("HeapProfiler.enable")
         Guest(page, place.url).open()
         try:
-            _visits(soak, asked.minutes, asked.every)
+            _visits(soak, options.minutes, options.every)
         except KeyboardInterrupt:
             print("stopped", file=sys.stderr)
-        said = soak.said()
-    print(json.dumps(said, indent=1))
-    if asked.json:
-        asked.json.write_text(json.dumps(said | {"samples": soak.samples}, indent=1) + "\n")
-    return 0 if said["verdict"] == "holds" else 1
+        results = soak.results()
+    print(json.dumps(results, indent=1))
+    if options.json:
+        options.json.write_text(json.dumps(results | {"samples": soak.samples}, indent=1) + "\n")
+    return 0 if results["verdict"] == "holds" else 1
 
 
 def _visits(soak: Soak, minutes: float, every: float) -> None:

@@ -50,18 +50,18 @@ def _of(run: Run, world: World, folder: Path, page: str, label: str) -> Ratio:
     viewers = run.of(800, 160)
     one = _polls(world, folder, page, viewers, [ENGLISH])
     eight = _polls(world, folder, page, viewers, TAGS)
-    turns = run.of(100, 30)
+    rounds = run.of(100, 30)
 
     def cost(polls: Sequence[Environ]) -> Callable[[], float]:
         def taken() -> float:
-            world.heard()
+            world.record_seen()
             for poll in polls:
                 _answer(world, poll)  # the answer is made once in each language, then cached
             began = process_time()
-            for _turn in range(turns):
+            for _round in range(rounds):
                 for poll in polls:
                     _answer(world, poll)
-            return (process_time() - began) * 1e6 / (turns * len(polls))
+            return (process_time() - began) * 1e6 / (rounds * len(polls))
 
         return taken
 
@@ -74,10 +74,10 @@ def _polls(
     """One poll of each viewer, who knows the answer already; the viewers' languages alternate."""
     known: dict[tuple[str, str], str] = {}
     found = []
-    for n, said in enumerate(world.ask(folder, viewers, page).read_text().splitlines()):
-        path, cookie, _tag = said.split("\t")
-        asked = f"{path}{'&' if '?' in path else '?'}lang={tags[n % len(tags)]}"
-        poll = _environ(asked, cookie)
+    for n, poll_line in enumerate(world.ask(folder, viewers, page).read_text().splitlines()):
+        path, cookie, _tag = poll_line.split("\t")
+        url = f"{path}{'&' if '?' in path else '?'}lang={tags[n % len(tags)]}"
+        poll = _environ(url, cookie)
         about = (f"{n % RIDES}" if page != "board" else "", tags[n % len(tags)])
         if about not in known:
             known[about] = _answer(world, poll)[1].get("ETag", "")
@@ -109,16 +109,16 @@ def _environ(address: str, cookie: str) -> Environ:
 
 def _answer(world: World, poll: Environ) -> tuple[str, dict[str, str]]:
     """Status and headers of the answer to a poll."""
-    told: list[Any] = []
+    answer_head: list[Any] = []
 
     def start(status: str, headers: Any, _error: Any = None) -> None:
-        told[:] = [status, headers]
+        answer_head[:] = [status, headers]
 
     body = world.desk.app(poll | {"wsgi.input": io.BytesIO()}, start)
     for _part in body:
         pass
     if hasattr(body, "close"):
         body.close()
-    if not told[0].startswith(("200", "304")):
-        raise RuntimeError(f"{poll['PATH_INFO']} answered {told[0]}")
-    return told[0], dict(told[1])
+    if not answer_head[0].startswith(("200", "304")):
+        raise RuntimeError(f"{poll['PATH_INFO']} answered {answer_head[0]}")
+    return answer_head[0], dict(answer_head[1])

@@ -86,11 +86,11 @@ def _watched() -> Iterator[Watched | None]:
 def _six_rides(watched: Watched) -> None:
     """Let a story book six rides, drop the story, and wait until the board shows the rides."""
     presenter = watched.presenter
-    moment = presenter.begin(SIX_RIDES)
-    while moment["step"] < BOOKINGS:
-        moment = presenter.step(moment, 0)
-        time.sleep(moment["again_s"])
-    presenter.press(f"/demo/runs/{moment['run']}/drop", step=moment["step"])
+    run = presenter.begin(SIX_RIDES)
+    while run["step"] < BOOKINGS:
+        run = presenter.step(run, 0)
+        time.sleep(run["again_s"])
+    presenter.press(f"/demo/runs/{run['run']}/drop", step=run["step"])
     watched.page.wait_for_function(FULL, arg=[ROWS, BOOKINGS])
 
 

@@ -25,7 +25,7 @@ from ridedash.demo.lens.writing import Writer
 from ridedash.observability.hooks import Exchange, NoHooks
 from ridedash.store.database.database import Database
 
-TURNS: Final = 12
+ROUNDS: Final = 12
 MEASURED_S: Final = 3.0
 ENDS_S: Final = 60.0  # how long the recorder may take to write all and to end its thread
 
@@ -69,7 +69,7 @@ class Watched(LensRecorder):
 )
 def cost(run: Run) -> list[Result]:
     """All runs are in one process. The last figure is the noise: two runs without a recorder."""
-    turns = max(run.repeats, run.of(TURNS, 2))
+    rounds = max(run.repeats, run.of(ROUNDS, 2))
     with frame.folder() as folder, fake_tracking() as service:
         db = Database(f"sqlite:///{folder}/desk.sqlite")
         db.upgrade()
@@ -78,7 +78,7 @@ def cost(run: Run) -> list[Result]:
         warm_up(db, service, folder, hooks=first)  # the lens then knows each ride, as in a demo
         _end(first)
         own = [_own(db, service, folder) for _ in range(run.of(5, 2))]
-        taken = [_turn(db, service, folder, backwards=n % 2 == 1) for n in range(turns)]
+        taken = [_round(db, service, folder, backwards=n % 2 == 1) for n in range(rounds)]
         db.close()
     return [
         _ratio([(ours, bare) for ours, bare, _ in own], "its own time", sum(n for *_, n in own)),
@@ -100,7 +100,7 @@ def _own(db: Database, service: str, folder: Path) -> tuple[float, float, int]:
     return polls / spent, polls / (spent - own), lens.dropped
 
 
-class Turn(NamedTuple):
+class Round(NamedTuple):
     """Polls for each second of CPU: recorded, not recorded, and not recorded once more.
 
     `lost`: calls that the recorder did not keep; if there are many, it seems to cost too little.
@@ -112,14 +112,14 @@ class Turn(NamedTuple):
     lost: int
 
 
-def _turn(db: Database, service: str, folder: Path, *, backwards: bool) -> Turn:
+def _round(db: Database, service: str, folder: Path, *, backwards: bool) -> Round:
     lens = LensRecorder(NoHooks(), LensFile(folder), clock)
     order = [lens, None, None]
     found = {}
     for place in (2, 1, 0) if backwards else (0, 1, 2):
         found[place] = polls_per_second(db, service, folder, hooks=order[place])
         _end(lens)  # its delayed work must not fall into the next measurement
-    return Turn(found[0], found[1], found[2], lens.dropped)
+    return Round(found[0], found[1], found[2], lens.dropped)
 
 
 def _end(lens: LensRecorder) -> None:

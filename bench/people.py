@@ -99,12 +99,12 @@ class Desk:
                 break
         ends = {"pickup": start, "drop": end}
         named = {end: place.name for end, place in ends.items()}
-        spots = {
+        positions = {
             f"{e}_{axis}": str(getattr(p.position, axis))
             for e, p in ends.items()
             for axis in ("lat", "lng")
         }
-        return named | spots
+        return named | positions
 
 
 def _csrf(page: str) -> str:

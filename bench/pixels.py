@@ -83,34 +83,34 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", nargs="+", default=list(STORIES), choices=list(STORIES))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="a folder for pictures that differ")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     differ = count = 0
     with sync_playwright() as started, ExitStack() as stack:
         browser = started.chromium.launch(executable_path=browser_path() or "chromium", args=DRAWN)
         halves = [stack.enter_context(_signed_in(browser)) for _ in range(2)]
         judge = browser.new_page()
-        for story in asked.only:
-            for name in _moments(halves, story, asked.seed):
-                found = _compared(judge, halves, asked.keep and asked.keep / name)
+        for story in options.only:
+            for name in _pictures(halves, story, options.seed):
+                found = _compared(judge, halves, options.keep and options.keep / name)
                 count, differ = count + 1, differ + (found["count"] > 0)
-                print(f"{name:20} {_said(found)}", flush=True)
+                print(f"{name:20} {_summary(found)}", flush=True)
         browser.close()
     print(f"{count - differ} of {count} pictures are the same twice")
     return 1 if differ else 0
 
 
-def _moments(halves: list[Page], story: str, seed: int) -> Iterator[str]:
+def _pictures(halves: list[Page], story: str, seed: int) -> Iterator[str]:
     """Play a story on both stages. Yields "<story>-1" to "<story>-4", when a picture is due."""
     for page in halves:
         page.goto(f"/demo/stage?story={story}&seed={seed}")
         expect(page.get_by_role("button", name="Step", exact=True)).to_be_enabled()
     steps = len(STORIES[story].steps)
-    moments = {-(-steps * part // PARTS): part for part in range(1, PARTS + 1)}
+    steps_shown = {-(-steps * part // PARTS): part for part in range(1, PARTS + 1)}
     for step in range(1, steps + 1):
         for page in halves:
             _step(page, step)
-        if step in moments:
-            yield f"{story}-{moments[step]}"
+        if step in steps_shown:
+            yield f"{story}-{steps_shown[step]}"
     for page in halves:
         page.get_by_role("button", name="End", exact=True).click()
 
@@ -223,7 +223,7 @@ def _difference(page: Page, one: bytes, other: bytes) -> dict[str, Any]:
     return found
 
 
-def _said(found: dict[str, Any]) -> str:
+def _summary(found: dict[str, Any]) -> str:
     if not found["count"]:
         return "the same, the desk loaded anew" if found["anew"] else "the same"
     return "{count} pixels differ, from {left},{top} to {right},{bottom}".format(**found)

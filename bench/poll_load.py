@@ -89,7 +89,7 @@ class Poll:
 
 
 @dataclass(frozen=True)
-class Told:
+class Load:
     """The result of one load."""
 
     answers: int
@@ -137,7 +137,7 @@ def _first_answer(port: int) -> None:
     connection.close()
 
 
-def load(server: Poll, ask: Path, seconds: int, connections: int = 32, first: int = 0) -> Told:
+def load(server: Poll, ask: Path, seconds: int, connections: int = 32, first: int = 0) -> Load:
     """Send the requests of the file `ask` (World.ask) in turn, from the one after `first` on.
 
     Raises RuntimeError without wrk's result.
@@ -166,29 +166,29 @@ def load(server: Poll, ask: Path, seconds: int, connections: int = 32, first: in
         preexec_fn=more_descriptors,
     )
     used = cpu_s(server.pid) - before
-    _, found, said = ended.stdout.rpartition("RESULT ")
+    _, found, printed = ended.stdout.rpartition("RESULT ")
     if not found:
         raise RuntimeError(f"wrk said nothing: {ended.stderr[-500:]}")
-    told = json.loads(said)
-    per_s = told["answers"] / told["seconds"]
-    return Told(
-        told["answers"],
-        told["answers"] / used,
+    result = json.loads(printed)
+    per_s = result["answers"] / result["seconds"]
+    return Load(
+        result["answers"],
+        result["answers"] / used,
         per_s,
-        told["p99_ms"],
-        told["refused"],
-        told["broken"],
+        result["p99_ms"],
+        result["refused"],
+        result["broken"],
     )
 
 
 def warm(server: Poll, ask: Path, questions: int) -> None:
     """Send every request once before measuring: in use, viewers have polled for hours."""
-    asked = 0
-    while asked < questions:
-        told = load(server, ask, 3, first=asked)
-        if not told.answers or told.refused or told.broken:
-            raise RuntimeError(f"polls fail: {told}")
-        asked += told.answers
+    first = 0
+    while first < questions:
+        result = load(server, ask, 3, first=first)
+        if not result.answers or result.refused or result.broken:
+            raise RuntimeError(f"polls fail: {result}")
+        first += result.answers
 
 
 def more_descriptors() -> None:

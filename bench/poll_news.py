@@ -27,18 +27,18 @@ UNIT: Final = "ms of CPU"
     protects="A moving cab changes at each of its polls, however few watch it: this times the "
     "rides that are watched is what web cores are counted by (docs/scaling.md).",
 )
-def news(run: Run) -> Ratio:
+def updates(run: Run) -> Ratio:
     """CPU time of a request in one process, through the same test client and SQLite file."""
     with frame.folder() as folder:
         world = make_world(folder, 1, POLL_LAYER="on")
         path = f"/rides/{world.rides[0]}/snapshot.json"
-        ours, plain = world.desk.client(), plain_poll(world.desk.services.db).test_client()
+        ours, baseline = world.desk.client(), plain_poll(world.desk.services.db).test_client()
         times = run.of(200, 40)
         try:
             return frame.side_by_side(
                 run,
                 lambda: _cpu_ms(world, ours, path, times),
-                lambda: _cpu_ms(world, plain, path, times),
+                lambda: _cpu_ms(world, baseline, path, times),
                 UNIT,
             )
         finally:
@@ -55,16 +55,16 @@ def without_cache(run: Run) -> Ratio:
     """Both sides read a signed cookie and the database, and answer 200."""
     with frame.folder() as folder:
         world = make_world(folder, 40, POLL_LAYER="off")  # 40, as polls of a ride are limited
-        ours, plain = world.desk.client(), obvious_poll(world.desk.services.db).test_client()
-        if plain.get("/sign-in").status_code != 200:
+        ours, baseline = world.desk.client(), obvious_poll(world.desk.services.db).test_client()
+        if baseline.get("/sign-in").status_code != 200:
             raise RuntimeError("the baseline signs nobody in")
         paths = [f"/rides/{ride}/snapshot.json" for ride in world.rides]
-        asked: list[tuple[str, dict[str, str]]] = [(path, {}) for path in paths] * run.of(5, 1)
+        requests: list[tuple[str, dict[str, str]]] = [(path, {}) for path in paths] * run.of(5, 1)
         try:
             return frame.side_by_side(
                 run,
-                lambda: 1000 / _each_ms(ours, asked, 200),
-                lambda: 1000 / _each_ms(plain, asked, 200),
+                lambda: 1000 / _each_ms(ours, requests, 200),
+                lambda: 1000 / _each_ms(baseline, requests, 200),
                 "answers per CPU second",
             )
         finally:
@@ -90,25 +90,28 @@ def guest(run: Run) -> Ratio:
             f"/t/{make_link(*facts, ride, LinkKind.RIDER, staff)}/snapshot.json"
             for ride in world.rides
         ]
-        ours, plain = desk.app.test_client(), plain_poll(desk.services.db).test_client()
+        ours, baseline = desk.app.test_client(), plain_poll(desk.services.db).test_client()
         tags = {path: ours.get(path).headers["ETag"] for path in links}
-        asked = [(path, {"If-None-Match": tags[path]}) for path in links]
+        requests = [(path, {"If-None-Match": tags[path]}) for path in links]
         bare = [(f"/rides/{ride}/snapshot.json", {}) for ride in world.rides]
         try:
             return frame.side_by_side(
-                run, lambda: _each_ms(ours, asked, 304), lambda: _each_ms(plain, bare, 200), UNIT
+                run,
+                lambda: _each_ms(ours, requests, 304),
+                lambda: _each_ms(baseline, bare, 200),
+                UNIT,
             )
         finally:
             desk.close()
 
 
-def _each_ms(client: FlaskClient, asked: list[tuple[str, dict[str, str]]], status: int) -> float:
+def _each_ms(client: FlaskClient, requests: list[tuple[str, dict[str, str]]], status: int) -> float:
     began = process_time()
-    for path, headers in asked:
+    for path, headers in requests:
         answer = client.get(path, headers=headers)
         if answer.status_code != status:
             raise RuntimeError(f"a poll answered {answer.status_code}")
-    return (process_time() - began) * 1000 / len(asked)
+    return (process_time() - began) * 1000 / len(requests)
 
 
 def _cpu_ms(world: World, client: FlaskClient, path: str, times: int) -> float:

@@ -11,7 +11,7 @@ from typing import Final
 
 from bench import frame
 from bench.frame import Absent, Ratio, Result, Run, line
-from bench.poll_load import Poll, Told, load, missing, polled, warm
+from bench.poll_load import Load, Poll, load, missing, polled, warm
 from bench.poll_world import World, make_world
 from bench.serving import START_S
 
@@ -142,7 +142,7 @@ def upstream(run: Run) -> Result:
     with frame.folder() as folder, _counting() as (url, calls):
         world = make_world(folder, 1, SERVICE_URL=url)
         with (
-            _told(world),
+            _answer_file(world),
             polled("ours", "granian", world.environ | {"RIDEDASH_SERVICE_URL": url}) as server,
         ):
             warm(server, world.ask(folder, viewers := run.of(1000, 200)), viewers)
@@ -161,20 +161,20 @@ def _against_bare(
         ask = world.ask(folder, viewers, page)
         seconds = run.of(4, 2) * (1 if connections < 1000 else 3)
         with (
-            _told(world, page),
+            _answer_file(world, page),
             polled("ours", server, world.environ) as our,
             polled("bare", server, world.environ) as bare,
         ):
             warm(our, ask, viewers)
-            told: dict[int, list[Told]] = {our.pid: [], bare.pid: []}
+            loads: dict[int, list[Load]] = {our.pid: [], bare.pid: []}
 
             def figure(which: Poll) -> float:
-                world.heard()
-                first = len(told[which.pid]) * 7919
-                told[which.pid].append(_sound(load(which, ask, seconds, connections, first)))
+                world.record_seen()
+                first = len(loads[which.pid]) * 7919
+                loads[which.pid].append(_sound(load(which, ask, seconds, connections, first)))
                 if page != "ride":
                     _nothing_new(which, ask)
-                return told[which.pid][-1].per_cpu_s
+                return loads[which.pid][-1].per_cpu_s
 
             return frame.side_by_side(
                 run, lambda: figure(our), lambda: figure(bare), UNIT, label=label
@@ -185,10 +185,10 @@ def _not_here(programs: str) -> str:
     return f"not on this machine: {programs} (Debian: apt install wrk util-linux)"
 
 
-def _sound(told: Told) -> Told:
-    if told.refused or told.broken or not told.answers:
-        raise RuntimeError(f"polls fail: {told}")
-    return told
+def _sound(result: Load) -> Load:
+    if result.refused or result.broken or not result.answers:
+        raise RuntimeError(f"polls fail: {result}")
+    return result
 
 
 def _nothing_new(server: Poll, ask: Path) -> None:
@@ -205,7 +205,7 @@ def _nothing_new(server: Poll, ask: Path) -> None:
 
 
 @contextlib.contextmanager
-def _told(world: World, page: str = "ride") -> Iterator[None]:
+def _answer_file(world: World, page: str = "ride") -> Iterator[None]:
     """Write a full answer to the file that bare Flask answers with; close the desk at the end."""
     Path(world.environ["BENCH_BODY"]).write_bytes(world.body(page))
     try:

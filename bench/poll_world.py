@@ -47,7 +47,7 @@ class World:
         path, _cookie, _tag = next(getattr(self, f"_{page}")(0, 1))
         return bytes(client.get(path).data)
 
-    def heard(self) -> None:
+    def record_seen(self) -> None:
         """Record, as a worker does, that the service has just answered polls of all rides.
 
         Without such a record, pages soon say how old their facts are, and boards after a minute.

@@ -54,7 +54,7 @@ class Site:
             context.add_cookies(self.cookies)
         try:
             page = context.new_page()
-            line_to = Line(page)
+            line_to = PoorConnection(page)
             address = self.url + self.pages[name]
             first = line_to.load(address)
             page.goto("about:blank")
@@ -63,13 +63,13 @@ class Site:
             context.close()
 
 
-class Line:
+class PoorConnection:
     """A page behind an emulated line, and what goes over it."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
         self._cdp = page.context.new_cdp_session(page)
-        self._asked: dict[str, str] = {}  # addresses by request
+        self._urls: dict[str, str] = {}  # addresses by request
         self._bytes: dict[str, float] = {}
         self._pending: set[str] = set()
         self._last = time.monotonic()
@@ -85,7 +85,7 @@ class Line:
 
     def load(self, address: str) -> Load:
         """Open an address, and wait until the page makes no more requests."""
-        self._asked, self._bytes, self._pending = {}, {}, set()
+        self._urls, self._bytes, self._pending = {}, {}, set()
         self.page.goto(address, wait_until="domcontentloaded", timeout=LONGEST_S * 1000)
         usable = self.page.evaluate(
             "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
@@ -93,7 +93,7 @@ class Line:
         end = time.monotonic() + LONGEST_S
         while time.monotonic() < end and not self._is_quiet():
             self.page.wait_for_timeout(50)
-        paths = {request: urlsplit(url).path for request, url in self._asked.items()}
+        paths = {request: urlsplit(url).path for request, url in self._urls.items()}
         ours = {request: path for request, path in paths.items() if "/tiles/" not in path}
         sent = sum(self._bytes.get(request, 0) for request in ours)
         files = [path for path in ours.values() if path.startswith("/static/")]
@@ -104,7 +104,7 @@ class Line:
 
     def _sent(self, event: dict[str, Any]) -> None:
         if event["request"]["url"].startswith("http"):
-            self._asked[event["requestId"]] = event["request"]["url"]
+            self._urls[event["requestId"]] = event["request"]["url"]
             self._pending.add(event["requestId"])
 
     def _from_memory(self, event: dict[str, Any]) -> None:
@@ -115,7 +115,7 @@ class Line:
             self._forget(event["requestId"])
 
     def _forget(self, request: str) -> None:
-        self._asked.pop(request, None)
+        self._urls.pop(request, None)
         self._pending.discard(request)
 
     def _finished(self, event: dict[str, Any]) -> None:

@@ -13,9 +13,9 @@ from ridedash.views.booking.product_cards import card, trip_facts
 from tests.sandbox.sandbox_desk import HOTEL, Desk, far_drop
 
 ENDS = {"pickup": HOTEL, "drop": far_drop()}
-ASKED = {
-    f"{end}_{axis}": str(getattr(spot, axis))
-    for end, spot in ENDS.items()
+QUERY = {
+    f"{end}_{axis}": str(getattr(position, axis))
+    for end, position in ENDS.items()
     for axis in ("lat", "lng")
 }
 
@@ -54,7 +54,7 @@ def products(run: Run) -> Ratio:
 
 
 def _call(http: Http, url: str, headers: dict[str, str]) -> Answer:
-    request = Request("GET", f"{url}/v1/products", 10, headers=headers, params=ASKED)
+    request = Request("GET", f"{url}/v1/products", 10, headers=headers, params=QUERY)
     answer = http.call(request)
     assert answer.status == 200
     return answer

@@ -45,12 +45,12 @@ def track(run: Run) -> list[Ratio]:
         with serving.served("bench.sandbox_speed:sandbox", environ) as ours:
             (folder / "body.json").write_bytes(serving.get(ours.url + path, headers))
             for app in ("ready_bytes", "as_json"):
-                with serving.served(f"bench.baselines.bare:{app}", environ) as plain:
+                with serving.served(f"bench.baselines.bare:{app}", environ) as baseline:
                     ratios.append(
                         frame.side_by_side(
                             run,
                             partial(answers_of, ours),
-                            partial(answers_of, plain),
+                            partial(answers_of, baseline),
                             "answers per CPU second",
                             label=app.replace("_", " "),
                         )

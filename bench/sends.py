@@ -44,7 +44,7 @@ def sends(run: Run) -> list[Result]:
     found: list[Result] = []
     with frame.folder() as folder:
         for threads in THREADS:
-            pairs = _in_turns(run, folder / str(threads), threads)
+            pairs = _alternating(run, folder / str(threads), threads)
             how = f"{threads} at once" if threads > 1 else "one at a time"
             wall = [(synced.wall, bare.wall) for synced, bare in pairs]
             cpu = [(synced.cpu, bare.cpu) for synced, bare in pairs]
@@ -55,13 +55,13 @@ def sends(run: Run) -> list[Result]:
     return found
 
 
-def _in_turns(run: Run, folder: Path, threads: int) -> list[tuple[Taken, Taken]]:
+def _alternating(run: Run, folder: Path, threads: int) -> list[tuple[Taken, Taken]]:
     """Pairs with the sync and without it; the first pair warms up and is dropped."""
     pairs = []
-    for turn in range(run.repeats + 1):
+    for number in range(run.repeats + 1):
         found: dict[bool, Taken] = {}
-        for is_synced in (True, False) if turn % 2 else (False, True):
-            place = folder / f"{turn}-{is_synced}"
+        for is_synced in (True, False) if number % 2 else (False, True):
+            place = folder / f"{number}-{is_synced}"
             if is_synced:
                 found[is_synced] = taken(place, run.of(200, 40), threads)
             else:

@@ -32,7 +32,7 @@ WATCHED: Final = ("web", "worker")  # the sandbox is reported, not judged
 
 
 @dataclass(frozen=True)
-class Asked:
+class Options:
     """The options of the soak."""
 
     minutes: float
@@ -46,21 +46,21 @@ class Asked:
 class Soak:
     """Rides kept alive and pages requested, with a sample of every process each half minute."""
 
-    def __init__(self, running: Program, asked: Asked, file: Path | None) -> None:
-        self.running, self.asked, self.file, self.began = running, asked, file, time.monotonic()
+    def __init__(self, running: Program, options: Options, file: Path | None) -> None:
+        self.running, self.options, self.file, self.began = running, options, file, time.monotonic()
         self.commit, self.tally = commit(), Tally()
         self.desks = [
-            Desk(running.url, name, self.tally, asked.seed + n)
+            Desk(running.url, name, self.tally, options.seed + n)
             for n, name in enumerate(running.desks)
         ]
-        self.turns, self.numbers = itertools.cycle(self.desks), itertools.count(1)
+        self.next_desk, self.numbers = itertools.cycle(self.desks), itertools.count(1)
         self.samples: list[dict[str, Any]] = []
         self.alive: list[int] = []
         self.booked = 0
 
     def run(self, stop: threading.Event) -> None:
         """Request pages and book rides until the time is over or `stop` is set."""
-        end, pause = self.began + self.asked.minutes * 60, 1 / self.asked.pages
+        end, pause = self.began + self.options.minutes * 60, 1 / self.options.pages
         with ThreadPoolExecutor(4) as pool:
             for n in itertools.count():
                 due = self.began + n * pause
@@ -68,8 +68,8 @@ class Soak:
                     break
                 # On a busy machine, requests that can't be sent now are dropped.
                 if pool._work_queue.qsize() < WAITING:
-                    pool.submit(next(self.turns).look, self._some_ride(n))
-                    if n % round(self.asked.pages) == 0:
+                    pool.submit(next(self.next_desk).look, self._some_ride(n))
+                    if n % round(self.options.pages) == 0:
                         pool.submit(self._each_second)
                 if due - self.began >= len(self.samples) * SAMPLE_S:
                     self._sample()
@@ -86,8 +86,8 @@ class Soak:
                     )
                 )
             )
-        if len(self.alive) < self.asked.rides:
-            self.booked += next(self.turns).book(next(self.numbers))
+        if len(self.alive) < self.options.rides:
+            self.booked += next(self.next_desk).book(next(self.numbers))
 
     def _sample(self) -> None:
         took, self.tally.took = self.tally.took, []
@@ -123,20 +123,20 @@ class Soak:
             orders = (
                 s.execute(select(Order.state, func.count()).group_by(Order.state)).tuples().all()
             )
-        said = {
+        report = {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "commit": self.commit,
             "machine": machine(),
-            "asked": asdict(self.asked),
+            "asked": asdict(self.options),
             "database": self.running.services.db.engine.dialect.name,
-            "verdict": verdict(self.samples, self.asked.warm),
+            "verdict": verdict(self.samples, self.options.warm),
             "orders": dict(orders),
             "wrong": self.tally.wrong,
             "samples": self.samples,
         }
         if self.file:
-            self.file.write_text(json.dumps(said, indent=1) + "\n")
-        return said
+            self.file.write_text(json.dumps(report, indent=1) + "\n")
+        return report
 
 
 def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
@@ -179,17 +179,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     warm = min(WARM_MINUTES, given.minutes / 3)
-    asked = Asked(given.minutes, given.rides, given.pages, given.pace, given.seed, warm)
+    options = Options(given.minutes, given.rides, given.pages, given.pace, given.seed, warm)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     os.nice(5)
     with frame.folder() as folder, program(folder, given.database, given.pace) as running:
-        soak = Soak(running, asked, given.json)
+        soak = Soak(running, options, given.json)
         soak.run(stop)
-        kept = soak.keep()
-    print(json.dumps({k: v for k, v in kept.items() if k != "samples"}, indent=1))
-    return 0 if kept["verdict"]["flat"] else 1
+        report = soak.keep()
+    print(json.dumps({k: v for k, v in report.items() if k != "samples"}, indent=1))
+    return 0 if report["verdict"]["flat"] else 1
 
 
 if __name__ == "__main__":

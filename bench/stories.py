@@ -32,7 +32,7 @@ from tests.demo import sameness
 from tests.demo.presenter import OVER, Presenter
 from tests.running import Running, running
 
-WAYS: Final = {"step": 0, "20x": 20, "60x": 60, "twice": 60}  # the speed of the clock
+SPEEDS: Final = {"step": 0, "20x": 20, "60x": 60, "twice": 60}  # the speed of the clock
 SEEDS: Final = (1, 2, 3)
 PROGRAMS: Final = 12  # they wait far more than they compute
 AGAIN_S: Final = 0.1
@@ -48,13 +48,13 @@ class Play(NamedTuple):
     """A story that is to be played."""
 
     story: str
-    way: str
+    speed_name: str
     seed: int
 
     @property
     def seconds(self) -> float:
         """About how long the play takes."""
-        speed = WAYS[self.way]
+        speed = SPEEDS[self.speed_name]
         runs = RIDE_S / speed if speed else 10.0
         return OUTAGE_S if self.story == OUTAGE else runs
 
@@ -70,14 +70,14 @@ class Same:
     def differs(self, play: Play, demo: Running) -> list[str]:
         """How a play differs from the first play of the same story and seed."""
         key, wrong = (play.story, play.seed), []
-        cast, told = sameness.cast(demo), sameness.named(sameness.facts(demo))
+        cast, facts = sameness.cast(demo), sameness.named(sameness.facts(demo))
         with self.lock:
             first = self.casts.setdefault(key, cast)
             if other := sameness.difference(first, cast):
                 wrong.append(f"another cast: {other}")
-            if play.way == "step":
-                first = self.facts.setdefault(key, told)
-                if other := sameness.difference(first, told):
+            if play.speed_name == "step":
+                first = self.facts.setdefault(key, facts)
+                if other := sameness.difference(first, facts):
                     wrong.append(f"other facts: {other}")
         return wrong
 
@@ -86,28 +86,29 @@ def main(arguments: list[str]) -> int:
     """Play the chosen stories, and print a line for each play. Returns 1 if one went wrong."""
     parser = argparse.ArgumentParser(prog="python -m bench.stories", description=__doc__)
     parser.add_argument("--only", nargs="+", default=list(STORIES), choices=list(STORIES))
-    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
+    parser.add_argument("--ways", nargs="+", default=list(SPEEDS), choices=list(SPEEDS))
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
     parser.add_argument("--programs", type=int, default=PROGRAMS, help="that run side by side")
     parser.add_argument("--times", type=int, default=1, help="that each story is stepped")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     began, same, waiting = time.monotonic(), Same(), SimpleQueue[Play]()
     plays = [
-        Play(story, way, seed)
-        for story in asked.only
-        for way in asked.ways
-        if (story, way) != (OUTAGE, "20x")  # as "60x": its outage is in real time at any speed
-        for seed in list(asked.seeds) * (asked.times if way == "step" else 1)
+        Play(story, speed_name, seed)
+        for story in options.only
+        for speed_name in options.ways
+        if (story, speed_name)
+        != (OUTAGE, "20x")  # as "60x": its outage is in real time at any speed
+        for seed in list(options.seeds) * (options.times if speed_name == "step" else 1)
     ]
     for play in sorted(plays, key=lambda each: -each.seconds):
         waiting.put(play)
-    programs = min(asked.programs, len(plays))
+    programs = min(options.programs, len(plays))
     if databases.kind() == databases.POSTGRESQL:
         databases.shared_postgres()  # one server, started before the programs ask for it at once
     with ThreadPoolExecutor(programs) as pool:
         failed = sum(pool.map(lambda _: _program(waiting, same), range(programs)))
-    for (story, seed), told in sorted(same.facts.items()):
-        print(f"{story:16} {seed} {sameness.digest(told)[:16]}")
+    for (story, seed), facts in sorted(same.facts.items()):
+        print(f"{story:16} {seed} {sameness.digest(facts)[:16]}")
     print(f"{len(plays)} plays, {failed} failed, {time.monotonic() - began:.0f} s")
     return 1 if failed else 0
 
@@ -136,29 +137,33 @@ def _next(waiting: "SimpleQueue[Play]") -> Play | None:
 def _ends_well(windows: tuple[Presenter, Presenter], play: Play, same: Same) -> bool:
     began, demo = time.monotonic(), windows[0].demo
     try:
-        moment = _played(windows if play.way == "twice" else windows[:1], play)
+        run = _played(windows if play.speed_name == "twice" else windows[:1], play)
     except AssertionError as error:  # the program refused a press; the other plays go on
-        print(f"{play.story:16} {play.way:6} {play.seed} FAILS\n    {error}", flush=True)
+        print(f"{play.story:16} {play.speed_name:6} {play.seed} FAILS\n    {error}", flush=True)
         return False
-    wrong = [words for words, holds in moment["lines"] if not holds]
+    wrong = [words for words, holds in run["lines"] if not holds]
     references = [each["merchant_txn_id"] for each in windows[0].bookings()]
     if len(set(references)) != len(references):
         wrong.append("an order was made twice")
     wrong += [f"of no ride: {each}" for each in windows[0].orphans(play.story)]
-    has_ended = moment["state"] == "ended"
+    has_ended = run["state"] == "ended"
     if has_ended:  # otherwise the lens may have no file, because no call was made
         wrong += same.differs(play, demo)
-    counted = [words for words, _ in moment["lines"] if "outage" in words]
+    counted = [words for words, _ in run["lines"] if "outage" in words]
     if play.story == OUTAGE and has_ended:
         calls = sameness.calls_in_vain(demo)
         if str(calls) not in _numbers(counted):
             wrong.append(f"the lens has {calls} calls in vain")
     good = has_ended and not wrong
     took = f"{time.monotonic() - began:6.1f} s"
-    told = [f"{play.story:16} {play.way:6} {play.seed} {took}", "ok" if good else "FAILS", *counted]
+    parts = [
+        f"{play.story:16} {play.speed_name:6} {play.seed} {took}",
+        "ok" if good else "FAILS",
+        *counted,
+    ]
     if not good:
-        told.append(f"\n    {moment['state']} at {moment['step']}: {moment['why']} {wrong}")
-    print(*told, flush=True)
+        parts.append(f"\n    {run['state']} at {run['step']}: {run['why']} {wrong}")
+    print(*parts, flush=True)
     return good
 
 
@@ -168,18 +173,18 @@ def _numbers(words: list[str]) -> list[str]:
 
 def _played(windows: tuple[Presenter, ...], play: Play) -> dict[str, Any]:
     """Play to the last moment. Two windows both press, and one loads its page in between."""
-    speed, end = WAYS[play.way], time.monotonic() + PATIENCE_S
-    moment = windows[0].begin(play.story, play.seed)
+    speed, end = SPEEDS[play.speed_name], time.monotonic() + PATIENCE_S
+    run = windows[0].begin(play.story, play.seed)
     with ThreadPoolExecutor(len(windows)) as pool:
-        while moment["state"] not in OVER and time.monotonic() < end:
-            now = moment
+        while run["state"] not in OVER and time.monotonic() < end:
+            now = run
             pressed = [pool.submit(window.step, now, speed) for window in windows]
-            moment = [each.result() for each in pressed][-1]
+            run = [each.result() for each in pressed][-1]
             if len(windows) > 1:
-                moment = windows[0].at(moment["run"])
-            if moment["again_s"]:
+                run = windows[0].at(run["run"])
+            if run["again_s"]:
                 time.sleep(AGAIN_S)
-    return moment
+    return run
 
 
 if __name__ == "__main__":

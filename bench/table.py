@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from bench.frame import Absent, Line, Result, Run
+from bench.frame import Absent, Result, Run, TableLine
 
 HEAD: Final = (
     f"{'verdict':8} {'what':58} {'ours against the baseline':34} {'ratio (least to greatest)':26} "
@@ -37,7 +37,7 @@ def commit() -> str:
 
 
 def report(
-    run: Run, results: Mapping[str, Sequence[Result]], lines: Mapping[str, Line], commit: str
+    run: Run, results: Mapping[str, Sequence[Result]], lines: Mapping[str, TableLine], commit: str
 ) -> dict[str, Any]:
     """The run as JSON."""
     return {
@@ -49,14 +49,14 @@ def report(
     }
 
 
-def _entry(line: Line, result: Result) -> dict[str, Any]:
-    said = {
+def _entry(line: TableLine, result: Result) -> dict[str, Any]:
+    row = {
         "name": line.name,
         "what": _what(line, result),
         "aim": line.aim,
         "protects": line.protects,
     }
-    return said | {"verdict": verdict(result)} | asdict(result)
+    return row | {"verdict": verdict(result)} | asdict(result)
 
 
 def verdict(result: Result) -> str:
@@ -66,12 +66,12 @@ def verdict(result: Result) -> str:
     return "reached" if result.ok else "missed"
 
 
-def shown(line: Line, results: Sequence[Result]) -> str:
+def shown(line: TableLine, results: Sequence[Result]) -> str:
     """A line of text for each result, and below them what they protect."""
     return "\n".join([*(_row(line, each) for each in results), f"    {line.protects}"])
 
 
-def _row(line: Line, result: Result) -> str:
+def _row(line: TableLine, result: Result) -> str:
     head = f"{verdict(result):8} {_what(line, result):58}"
     if isinstance(result, Absent):
         return f"{head} {result.why}"
@@ -84,7 +84,7 @@ def _row(line: Line, result: Result) -> str:
     )
 
 
-def _what(line: Line, result: Result) -> str:
+def _what(line: TableLine, result: Result) -> str:
     return f"{line.what}{f', {result.label}' if result.label else ''}"
 
 

@@ -56,14 +56,14 @@ def warm(run: Run) -> Ratio:
     """CPU time of an answer; both sides run in waitress."""
     with frame.folder() as path:
         environ = {bare.BODY: str(path / "tile.svg"), bare.TYPE: "image/svg+xml"}
-        calls, asked = run.of(4000, 800), _busy_tile()
+        calls, tile = run.of(4000, 800), _busy_tile()
         with serving.served("ridedash.sandbox.tiles.server:create_tiles_app") as ours:
-            Path(environ[bare.BODY]).write_bytes(serving.get(ours.url + asked, AS_BROWSERS))
-            with serving.served("bench.baselines.bare:ready_bytes", environ) as plain:
+            Path(environ[bare.BODY]).write_bytes(serving.get(ours.url + tile, AS_BROWSERS))
+            with serving.served("bench.baselines.bare:ready_bytes", environ) as baseline:
                 return frame.side_by_side(
                     run,
-                    lambda: 1e6 / serving.per_cpu_second(ours, asked, AS_BROWSERS, calls),
-                    lambda: 1e6 / serving.per_cpu_second(plain, asked, AS_BROWSERS, calls),
+                    lambda: 1e6 / serving.per_cpu_second(ours, tile, AS_BROWSERS, calls),
+                    lambda: 1e6 / serving.per_cpu_second(baseline, tile, AS_BROWSERS, calls),
                     "µs of CPU",
                 )
 

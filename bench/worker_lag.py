@@ -38,29 +38,29 @@ class Measured:
         return self._ask(claim)
 
 
-def _work(url: str, service: str, folder: str, seconds: float, told: Connection) -> None:
+def _work(url: str, service: str, folder: str, seconds: float, parent: Connection) -> None:
     db = Database(url)
     with worker_on(db, service, Path(folder), pace=1.0) as worker:
         worker.tracker.ask = measured = Measured(worker.tracker)  # type: ignore[method-assign,assignment]
-        told.send(True)
-        told.recv()
+        parent.send(True)
+        parent.recv()
         with running(worker):
             time.sleep(SETTLED_S)
             measured.late, before = [], time.process_time()
             time.sleep(seconds)
             late, spent = measured.late, time.process_time() - before
-        told.send((late, spent, resident_mb()))
+        parent.send((late, spent, resident_mb()))
     db.close()
 
 
 def lateness(
-    url: str, folder: Path, *, workers: int, asked: float, seconds: float = 10.0
+    url: str, folder: Path, *, workers: int, required: float, seconds: float = 10.0
 ) -> dict[str, float]:
     """Delays in seconds (median, p99), polls a second (due, done), cores and megabytes used.
 
-    `asked` polls a second are due, evenly from the start on; the first seconds are not counted.
+    `required` polls a second are due, evenly from the start on; the first seconds are not counted.
     """
-    rides = round(asked * INTERVAL_S)
+    rides = round(required * INTERVAL_S)
     with fake_tracking() as service:
         db = Database(url)
         db.upgrade()
@@ -70,7 +70,7 @@ def lateness(
         db.close()
     late = sorted(each for lates, _, _ in found for each in lates) or [math.inf]
     return {
-        "asked": asked,
+        "asked": required,
         "done": len(late) / seconds,
         "median_s": late[len(late) // 2],
         "p99_s": late[int(len(late) * 0.99)],
@@ -80,18 +80,18 @@ def lateness(
 
 
 def highest(
-    measure: Callable[[float], dict[str, float]], asked: float
+    measure: Callable[[float], dict[str, float]], required: float
 ) -> tuple[dict[str, float], float]:
     """The result at the required rate, and the highest rate at which polls were on time.
 
     The latter is the required rate, a part of it, or 0 if polls were late at all rates tried.
     """
-    first = measure(asked)
-    kept, found = asked, first
-    while found["p99_s"] > LATE_S and kept > asked / 10:
-        kept *= 0.7
-        found = measure(kept)
-    return first, kept if found["p99_s"] <= LATE_S else 0.0
+    first = measure(required)
+    reached, found = required, first
+    while found["p99_s"] > LATE_S and reached > required / 10:
+        reached *= 0.7
+        found = measure(reached)
+    return first, reached if found["p99_s"] <= LATE_S else 0.0
 
 
 def _together(
@@ -139,6 +139,6 @@ if __name__ == "__main__":
                 given,
                 Path(made),
                 workers=1,
-                asked=float(sys.argv[1]) if len(sys.argv) > 1 else 1000,
+                required=float(sys.argv[1]) if len(sys.argv) > 1 else 1000,
             )
         )

@@ -38,14 +38,14 @@ def bare_polls_per_second(url: str, polls: int = 2000, threads: int = THREADS) -
             params = {"booking_id": booking_id(number)}
             client.get(f"{url}/v1/bookings/track_ride", params=params).raise_for_status().json()
 
-        def asks(first: int) -> None:
+        def poll_range(first: int) -> None:
             for number in range(first, polls, threads):
                 ask(number)
 
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(ask, range(10 * threads)))  # opens the connections, as in our loop
             before = time.process_time()
-            list(pool.map(asks, range(threads)))
+            list(pool.map(poll_range, range(threads)))
             return polls / (time.process_time() - before)
 
 
@@ -102,10 +102,10 @@ def compared(
         fill(db, rides)
         warm_up(db, service, folder)
         pairs = []
-        for turn in range(repeats):
-            plain = bare_polls_per_second(service) if turn % 2 else None
+        for number in range(repeats):
+            baseline = bare_polls_per_second(service) if number % 2 else None
             ours = polls_per_second(db, service, folder)
-            pairs.append((ours, plain or bare_polls_per_second(service)))
+            pairs.append((ours, baseline or bare_polls_per_second(service)))
         db.close()
     return pairs
 

@@ -40,15 +40,15 @@ def polls(run: Run) -> Ratio:
 )
 def lag(run: Run) -> list[Result]:
     """On SQLite with one worker; on PostgreSQL with one, two and four that share the rides."""
-    asked, found = float(run.of(1000, 200)), []
+    required, found = float(run.of(1000, 200)), []
     for kind, workers in ((databases.SQLITE, 1), *((databases.POSTGRESQL, n) for n in (1, 2, 4))):
-        told, kept = highest(partial(_late, kind, workers), asked)
-        note = ", ".join(f"{name} {value:.3g}" for name, value in told.items())
+        first, highest_rate = highest(partial(_late, kind, workers), required)
+        note = ", ".join(f"{name} {value:.3g}" for name, value in first.items())
         lates = [
-            told["p99_s"],
-            *(_late(kind, workers, asked)["p99_s"] for _ in range(run.of(2, 0))),
+            first["p99_s"],
+            *(_late(kind, workers, required)["p99_s"] for _ in range(run.of(2, 0))),
         ]
-        note = f"highest rate kept {kept:.0f}/s; {note}"
+        note = f"highest rate kept {highest_rate:.0f}/s; {note}"
         spread = min(lates), max(lates)
         label = f"{kind}, {workers} of them"
         found.append(Ratio(median(lates), None, median(lates), spread, "s", label=label, note=note))
@@ -56,7 +56,9 @@ def lag(run: Run) -> list[Result]:
     return [*found]
 
 
-def _late(kind: str, workers: int, asked: float) -> dict[str, float]:
+def _late(kind: str, workers: int, required: float) -> dict[str, float]:
     """The delays on a new database."""
     with frame.folder() as folder:
-        return lateness(databases.new_database(folder, kind), folder, workers=workers, asked=asked)
+        return lateness(
+            databases.new_database(folder, kind), folder, workers=workers, required=required
+        )

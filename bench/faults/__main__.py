@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.faults import scoreboard
-from bench.faults.scoreboard import Line, Row
+from bench.faults.scoreboard import Row, RowResult
 from bench.table import commit
 
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "seed": base,
         "short": options.short,
     }
-    lines = told(_run(rows, base, options), facts | {"asked": len(rows)}, options.json)
+    lines = print_and_store(_run(rows, base, options), facts | {"asked": len(rows)}, options.json)
     failed = [line for line in lines if line.word == "FAILS"]
     print(
         f"{len(lines)} rows, {len(failed)} failed, {sum(line.skipped for line in lines)} skipped; "
@@ -58,14 +58,16 @@ def _numbers(words: str) -> tuple[int, ...]:
     return tuple(int(word) for word in words.split(","))
 
 
-def _run(rows: Sequence[Row], base: int, options: argparse.Namespace) -> Iterator[Line]:
+def _run(rows: Sequence[Row], base: int, options: argparse.Namespace) -> Iterator[RowResult]:
     for row in rows:
         with tempfile.TemporaryDirectory(prefix="ridedash-faults-") as folder:
             seed = scoreboard.seed_of(row, base)
             yield scoreboard.run_row(row, seed, Path(folder), options.short, options.minutes)
 
 
-def told(lines: Iterable[Line], facts: Mapping[str, Any], file: Path | None) -> list[Line]:
+def print_and_store(
+    lines: Iterable[RowResult], facts: Mapping[str, Any], file: Path | None
+) -> list[RowResult]:
     """Print each line when it is ready, and write all lines so far to the file.
 
     So a run that is stopped keeps its results.

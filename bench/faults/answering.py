@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Final
 
 UP_WITHIN_S: Final = 20.0
-SAYS: Final = {
+BOOKED: Final = {
     "status": "SUCCESS",
     "request_type": "TRACK_RIDE",
     "booking_status": "CALL_DRIVER",
@@ -33,7 +33,7 @@ class Answering(asyncio.Protocol):
         *requests, self.rest = (self.rest + data).split(b"\r\n\r\n")
         for request in requests:
             booking_id = request.split(b"booking_id=", 1)[1].split(b" ", 1)[0].decode()
-            body = json.dumps(SAYS | {"booking_id": booking_id}).encode()
+            body = json.dumps(BOOKED | {"booking_id": booking_id}).encode()
             head = (
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
                 f"{len(body)}\r\n\r\n"

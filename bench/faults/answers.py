@@ -10,7 +10,7 @@ HTML: Final = "<html><h1>Bad gateway</h1></html>"
 
 
 @dataclass(frozen=True)
-class Way:
+class AnswerKind:
     """One kind of answer.
 
     `made`: the booking is made before any byte of the answer is sent. `means` is the state of the
@@ -27,51 +27,53 @@ class Way:
     first: str = ""
 
 
-WAYS: Final[dict[str, Way]] = {
-    "booked": Way(True, "BOOKED"),
-    "number": Way(True, "BOOKED", body="number"),
-    "slow": Way(True, "BOOKED", manner="slow"),
-    "drip": Way(True, "BOOKED", manner="drip"),
-    "matching": Way(True, "MATCHING", body="matching"),
-    "match_cancel": Way(True, "MATCHING", body="matching"),
-    "match_fails": Way(True, "MATCHING", body="matching"),
-    "forever": Way(True, "BOOKED"),
-    "refused": Way(False, "REJECTED", body="refused"),
-    "refused_422": Way(False, "REJECTED", 422, "refused"),
-    "refused_500": Way(False, "REJECTED", 500, "refused"),
-    "spaced": Way(False, "REJECTED", body="spaced"),
-    "unlisted": Way(False, "REJECTED", body="unlisted"),
-    "wordless": Way(False, "REJECTED", 404, "html"),
-    "401_once": Way(True, "BOOKED", first="401"),
-    "401": Way(False, "NOT_SENT", 401, "nothing"),
-    "429_once": Way(True, "BOOKED", first="429"),
-    "429": Way(False, "NOT_SENT", 429, "nothing", headers=("Retry-After: 2",)),
-    "429_long": Way(False, "NOT_SENT", 429, "nothing", headers=("Retry-After: 290",)),
-    "429_odd": Way(False, "NOT_SENT", 429, "nothing", headers=("Retry-After: soon",)),
-    "502_after": Way(True, "UNKNOWN", 502, "html"),
-    "503_before": Way(False, "UNKNOWN", 503, "html"),
-    "500_after": Way(True, "UNKNOWN", 500, "error"),
-    "409_after": Way(True, "UNKNOWN", 409, "nothing"),
-    "302_after": Way(True, "UNKNOWN", 302, "nothing", headers=("Location: http://127.0.0.1:9/",)),
-    "html_after": Way(True, "UNKNOWN", body="html"),
-    "empty_after": Way(True, "UNKNOWN", body="nothing"),
-    "garbage_after": Way(True, "UNKNOWN", body="garbage"),
-    "truncated_after": Way(True, "UNKNOWN", manner="truncated"),
-    "reset_after": Way(True, "UNKNOWN", manner="reset"),
-    "reset_before": Way(False, "UNKNOWN", manner="reset"),
-    "close_after": Way(True, "UNKNOWN", manner="close"),
-    "silent_after": Way(True, "UNKNOWN", manner="silent"),
-    "silent_before": Way(False, "UNKNOWN", manner="silent"),
-    "crossed": Way(False, "UNKNOWN", body="crossed"),
-    "crossed_after": Way(True, "UNKNOWN", body="crossed"),
-    "failure_with_id": Way(True, "UNKNOWN", body="failure_with_id"),
-    "success_without_id": Way(True, "UNKNOWN", body="success_without_id"),
+ANSWERS: Final[dict[str, AnswerKind]] = {
+    "booked": AnswerKind(True, "BOOKED"),
+    "number": AnswerKind(True, "BOOKED", body="number"),
+    "slow": AnswerKind(True, "BOOKED", manner="slow"),
+    "drip": AnswerKind(True, "BOOKED", manner="drip"),
+    "matching": AnswerKind(True, "MATCHING", body="matching"),
+    "match_cancel": AnswerKind(True, "MATCHING", body="matching"),
+    "match_fails": AnswerKind(True, "MATCHING", body="matching"),
+    "forever": AnswerKind(True, "BOOKED"),
+    "refused": AnswerKind(False, "REJECTED", body="refused"),
+    "refused_422": AnswerKind(False, "REJECTED", 422, "refused"),
+    "refused_500": AnswerKind(False, "REJECTED", 500, "refused"),
+    "spaced": AnswerKind(False, "REJECTED", body="spaced"),
+    "unlisted": AnswerKind(False, "REJECTED", body="unlisted"),
+    "wordless": AnswerKind(False, "REJECTED", 404, "html"),
+    "401_once": AnswerKind(True, "BOOKED", first="401"),
+    "401": AnswerKind(False, "NOT_SENT", 401, "nothing"),
+    "429_once": AnswerKind(True, "BOOKED", first="429"),
+    "429": AnswerKind(False, "NOT_SENT", 429, "nothing", headers=("Retry-After: 2",)),
+    "429_long": AnswerKind(False, "NOT_SENT", 429, "nothing", headers=("Retry-After: 290",)),
+    "429_odd": AnswerKind(False, "NOT_SENT", 429, "nothing", headers=("Retry-After: soon",)),
+    "502_after": AnswerKind(True, "UNKNOWN", 502, "html"),
+    "503_before": AnswerKind(False, "UNKNOWN", 503, "html"),
+    "500_after": AnswerKind(True, "UNKNOWN", 500, "error"),
+    "409_after": AnswerKind(True, "UNKNOWN", 409, "nothing"),
+    "302_after": AnswerKind(
+        True, "UNKNOWN", 302, "nothing", headers=("Location: http://127.0.0.1:9/",)
+    ),
+    "html_after": AnswerKind(True, "UNKNOWN", body="html"),
+    "empty_after": AnswerKind(True, "UNKNOWN", body="nothing"),
+    "garbage_after": AnswerKind(True, "UNKNOWN", body="garbage"),
+    "truncated_after": AnswerKind(True, "UNKNOWN", manner="truncated"),
+    "reset_after": AnswerKind(True, "UNKNOWN", manner="reset"),
+    "reset_before": AnswerKind(False, "UNKNOWN", manner="reset"),
+    "close_after": AnswerKind(True, "UNKNOWN", manner="close"),
+    "silent_after": AnswerKind(True, "UNKNOWN", manner="silent"),
+    "silent_before": AnswerKind(False, "UNKNOWN", manner="silent"),
+    "crossed": AnswerKind(False, "UNKNOWN", body="crossed"),
+    "crossed_after": AnswerKind(True, "UNKNOWN", body="crossed"),
+    "failure_with_id": AnswerKind(True, "UNKNOWN", body="failure_with_id"),
+    "success_without_id": AnswerKind(True, "UNKNOWN", body="success_without_id"),
 }
 # MIXED has COMMON and every kind once, except three that differ only in answers to later polls.
 COMMON: Final = ("booked",) * 8 + ("matching", "slow")
 MIXED: Final = (
     *COMMON,
-    *(name for name in WAYS if name not in {"forever", "match_cancel", "match_fails"}),
+    *(name for name in ANSWERS if name not in {"forever", "match_cancel", "match_fails"}),
 )
 CLEAR: Final = ("booked", "booked", "number", "slow", "drip", "matching", "refused", "spaced")
 

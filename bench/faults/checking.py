@@ -30,7 +30,7 @@ CLEAR_WITHIN_S: Final = 10.0
 
 @dataclass
 class Findings:
-    """The number of violations by invariant; `said` has messages of the first few.
+    """The number of violations by invariant; `messages` describes the first few.
 
     `states` counts the orders in each state.
     """
@@ -43,14 +43,14 @@ class Findings:
     taken_back: int = 0  # I6: a page showed a booking id that the order no longer has
     late: int = 0  # I7
     forgotten: int = 0  # an answer had arrived, but its order is not settled by it
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     states: Counter[str] = field(default_factory=Counter)
 
     def find(self, what: str, words: str) -> None:
         """Count one violation."""
         setattr(self, what, getattr(self, what) + 1)
-        if len(self.said) < 5:
-            self.said.append(f"{what}: {words}")
+        if len(self.messages) < 5:
+            self.messages.append(f"{what}: {words}")
 
     def __bool__(self) -> bool:
         counts = (self.lost, self.doubled, self.false_booked, self.false_not_booked)
@@ -69,7 +69,7 @@ class Findings:
             "forgotten",
         ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.said = (self.said + other.said)[:5]
+        self.messages = (self.messages + other.messages)[:5]
         self.states.update(other.states)
 
 
@@ -99,9 +99,9 @@ class Overdue:
             ]
         with self._lock:
             for order_id, sent_at in passed:
-                told = self._passed[order_id, sent_at] >= SURE
+                reported = self._passed[order_id, sent_at] >= SURE
                 self._passed[order_id, sent_at] += sweeps
-                if not told and self._passed[order_id, sent_at] >= SURE:
+                if not reported and self._passed[order_id, sent_at] >= SURE:
                     self.found.find(
                         "stuck",
                         f"order {order_id} is SENDING {since - sent_at} later, a worker swept",
@@ -167,11 +167,11 @@ def _one(found: Findings, order: Order, bookings: list[set[str]]) -> None:
         what = "false_not_booked" if order.state in {S.REJECTED, S.NOT_SENT} else "lost"
         found.find(what, f"order {order.id} is {order.state} ({order.code}), and was booked")
     if order.state in {S.BOOKED, S.MATCHING}:
-        said = order.booking_id if order.state == S.BOOKED else order.txn_id
-        if not any(said in ids for ids in bookings):
+        number = order.booking_id if order.state == S.BOOKED else order.txn_id
+        if not any(number in ids for ids in bookings):
             found.find(
                 "false_booked",
-                f"order {order.id} is {order.state} as {said}, the service has {bookings}",
+                f"order {order.id} is {order.state} as {number}, the service has {bookings}",
             )
 
 

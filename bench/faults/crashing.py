@@ -79,14 +79,14 @@ class CrashRun:
 
     desk: Desk
     nursery: Nursery
-    ways: Sequence[str] = MIXED
+    answer_kinds: Sequence[str] = MIXED
     points: Sequence[str] = POINTS
     mutant: str = ""
     locked_share: float = 0.03
     tally: Tally = field(default_factory=Tally)
     shown: dict[int, str] = field(default_factory=dict)
     # orders whose answer had arrived when the worker died
-    kept: set[int] = field(default_factory=set)
+    answered: set[int] = field(default_factory=set)
     _left: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     # held by the thread that uses `desk`: only one may use it at a time
@@ -139,18 +139,21 @@ class CrashRun:
         interval of the job apart, the job ran in one of their rounds; a third heartbeat shows that
         the job ended.
         """
-        beats, apart = list[datetime](), timedelta(seconds=RECOVERIES_S * self.desk.clock.speed)
+        heartbeats, apart = (
+            list[datetime](),
+            timedelta(seconds=RECOVERIES_S * self.desk.clock.speed),
+        )
         end = time.monotonic() + QUIET_S
         while self.is_busy() and time.monotonic() < end:
             time.sleep(0.05)
-            beat = self._beat_of(pid)
-            if beat is not None and (not beats or beat >= beats[-1] + apart):
-                beats.append(beat)
-                if len(beats) > 2:
+            heartbeat = self._heartbeat_of(pid)
+            if heartbeat is not None and (not heartbeats or heartbeat >= heartbeats[-1] + apart):
+                heartbeats.append(heartbeat)
+                if len(heartbeats) > 2:
                     # one job counts as SURE jobs, because no other worker locks a row now
-                    self.overdue.swept(beats[-3], SURE)
+                    self.overdue.swept(heartbeats[-3], SURE)
 
-    def _beat_of(self, pid: int) -> datetime | None:
+    def _heartbeat_of(self, pid: int) -> datetime | None:
         with self.desk.db.read() as s:
             return s.scalars(
                 select(Heartbeat.beat_at).where(Heartbeat.worker.contains(f":{pid}:"))
@@ -162,7 +165,7 @@ class CrashRun:
 
     def _forgotten(self, found: Findings) -> None:
         for order in self.desk.orders():
-            if order.id in self.kept and order.state != OrderState.BOOKED:
+            if order.id in self.answered and order.state != OrderState.BOOKED:
                 found.find(
                     "forgotten",
                     f"order {order.id} is {order.state}; its worker had the answer before it died",
@@ -228,7 +231,7 @@ class CrashRun:
                 ):
                     self.waits(lambda: self._in_box(mtx), 1.0)
                     if self._is_of(press, pid):
-                        self.kept.add(press.order_id)
+                        self.answered.add(press.order_id)
                 self.nursery.end(pid)
         self._count(pid, "locked")
 
@@ -275,21 +278,21 @@ class CrashRun:
             if rng.random() < 0.1:
                 self._press_and_die(rng)
             else:
-                self.desk.press(rng.choice(self.ways))
+                self.desk.press(rng.choice(self.answer_kinds))
         if rng.random() < 0.1:
             self._look()
         unknown = [
             i
             for i in self.desk.in_state(OrderState.UNKNOWN)
-            if i in self.desk.presses and i not in self.kept
+            if i in self.desk.presses and i not in self.answered
         ]
         if unknown and rng.random() < 0.05:
             self.desk.decide(self.desk.presses[rng.choice(unknown)])
 
     def _press_and_die(self, rng: random.Random) -> None:
         """Kill a web process during a request, then send the same form again, as a browser does."""
-        way = rng.choice(self.ways)
-        request = self.desk.request(way)
+        kind = rng.choice(self.answer_kinds)
+        request = self.desk.request(kind)
         at_point = rng.random() < 0.8
         pid = self.nursery.spawn(
             self.desk.life(request=as_json(request), point=READY if at_point else "")
@@ -300,7 +303,7 @@ class CrashRun:
             with self._lock:
                 self.tally.presses[READY if code == -9 else "random"] += 1
         with contextlib.suppress(PlaceError):
-            self.desk.send(way, request)
+            self.desk.send(kind, request)
 
     def _look(self) -> None:
         """Note the booking ids that pages would show now; settle() checks that they stay."""

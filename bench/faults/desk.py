@@ -108,7 +108,7 @@ class Press:
     """What the harness knows of one order. `way` is the kind of answer to its create (WAYS)."""
 
     order_id: int
-    way: str
+    answer_kind: str
     guest: str
     request: BookingRequest
     root: int  # the first order of this request
@@ -152,55 +152,59 @@ class Desk:
 
     def life(self, **options: Any) -> Life:
         """The settings of a worker process on this database."""
-        told = {
+        facts = {
             "origin": self.clock.origin,
             "speed": self.clock.speed,
             "folder": str(self.folder),
             **options,
         }
-        return Life(url=self.url, port=self.port, **told)
+        return Life(url=self.url, port=self.port, **facts)
 
-    def request(self, way: str, guest: str = "", supersedes: int | None = None) -> BookingRequest:
-        """A booking request whose create gets an answer of the kind `way`."""
+    def request(
+        self, answer_kind: str, guest: str = "", supersedes: int | None = None
+    ) -> BookingRequest:
+        """A booking request whose create gets an answer of the kind `answer_kind`."""
         number = self.rng.getrandbits(60)
         return BookingRequest(
             property_id=self.property_id,
             actor=self.actor,
             account_id=self.account_id,
             form_token=f"form-{number}",
-            offer_id=self._offer("share" if way in SHARES else "mini"),
+            offer_id=self._offer("share" if answer_kind in SHARES else "mini"),
             guest_name=guest or f"Guest {number}",
-            seats=1 if way in SHARES else None,
-            coupon=way,
+            seats=1 if answer_kind in SHARES else None,
+            coupon=answer_kind,
             supersedes=supersedes,
         )
 
-    def press(self, way: str, guest: str = "", before: Press | None = None) -> Press | None:
+    def press(self, answer_kind: str, guest: str = "", before: Press | None = None) -> Press | None:
         """Press "Book", or "Book again" for an earlier order.
 
         Returns None when the database failed or `place` refused, as for a guest with an open order.
         """
         root = before.root if before is not None else 0
         try:
-            request = self.request(way, guest, before.order_id if before is not None else None)
+            request = self.request(
+                answer_kind, guest, before.order_id if before is not None else None
+            )
         except (DatabaseBusy, SQLAlchemyError):
             return None
         try:
-            made = self.send(way, request, root)
+            made = self.send(answer_kind, request, root)
         except PlaceError:
             return None
         except (DatabaseBusy, SQLAlchemyError):
             if before is None:
-                self.unsure.append((way, request))
+                self.unsure.append((answer_kind, request))
             return None
         if before is not None:
             self.again[made.root] = self.again.get(made.root, 0) + 1
         return made
 
-    def send(self, way: str, request: BookingRequest, root: int = 0) -> Press:
+    def send(self, answer_kind: str, request: BookingRequest, root: int = 0) -> Press:
         """Send a form; the same form again gives the same order."""
         order_id = place(self.db, self.clock, request).order_id
-        press = Press(order_id, way, request.guest_name, request, root or order_id)
+        press = Press(order_id, answer_kind, request.guest_name, request, root or order_id)
         return self.presses.setdefault(order_id, press)
 
     def decide(self, press: Press) -> None:

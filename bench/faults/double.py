@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from bench.faults.answers import WAYS, Way, body_of
+from bench.faults.answers import ANSWERS, AnswerKind, body_of
 
 SLOW_S: Final = 0.5
 DRIP_S: Final = 0.02
@@ -26,7 +26,7 @@ class Booking:
     """A booking that the service made."""
 
     mtx: str
-    way: str
+    answer_kind: str
     booking_id: str | None
     txn_id: str | None
     number: int
@@ -56,43 +56,43 @@ class Double:
         name = path.rsplit("/", 1)[-1]
         if name == "track_ride":
             key = (query.get("booking_id") or query.get("txn_id") or [""])[0]
-            return self._plain(connection, self._track(key))
+            return self._send_json(connection, self._track(key))
         if name == "token":
             fresh = {
                 "access_token": f"fresh-{time.monotonic_ns()}",
                 "refresh_token": "again",
                 "expires_in": 86400,
             }
-            return self._plain(connection, {**fresh, "token_type": "Bearer"})
+            return self._send_json(connection, {**fresh, "token_type": "Bearer"})
         body = json.loads(content)
         if name == "create":
             return self._create(connection, body)
-        return self._plain(connection, self._stop(name, body))
+        return self._send_json(connection, self._stop(name, body))
 
     def _create(self, connection: socket.socket, body: dict[str, Any]) -> bool:
         mtx, name = body["merchant_txn_id"], body.get("coupon_code") or "booked"
-        self.note("call", mtx=mtx, way=name)
+        self.note("call", mtx=mtx, answer_kind=name)
         with self._lock:
             self._tries[mtx] = self._tries.get(mtx, 0) + 1
-            first = WAYS[name].first if self._tries[mtx] == 1 else ""
-            way = WAYS[first or name]
-            booking = self._make(mtx, name, way)
-        said = body_of(
-            way.body, mtx, booking.booking_id or f"C{booking.number}", f"T{booking.number}"
+            first = ANSWERS[name].first if self._tries[mtx] == 1 else ""
+            kind = ANSWERS[first or name]
+            booking = self._make(mtx, name, kind)
+        answered = body_of(
+            kind.body, mtx, booking.booking_id or f"C{booking.number}", f"T{booking.number}"
         )
-        self._say(connection, way, said)
+        self._send(connection, kind, answered)
         self.note(
             "answered",
             mtx=mtx,
-            means=way.means,
+            means=kind.means,
             final=not first,
-            whole=way.manner in {"plain", "slow", "drip"},
+            whole=kind.manner in {"plain", "slow", "drip"},
         )
         return False
 
-    def _make(self, mtx: str, name: str, way: Way) -> Booking:
+    def _make(self, mtx: str, name: str, kind: AnswerKind) -> Booking:
         self._numbers += 1
-        number, matching = self._numbers, way.body == "matching"
+        number, matching = self._numbers, kind.body == "matching"
         booking = Booking(
             mtx,
             name,
@@ -100,28 +100,30 @@ class Double:
             f"T{number}" if matching else None,
             number,
         )
-        if way.body == "number":
+        if kind.body == "number":
             booking.booking_id = str(number)
-        if way.made:
+        if kind.made:
             self._bookings[booking.txn_id or booking.booking_id or ""] = booking
             self.note("made", mtx=mtx, booking_id=booking.booking_id, txn_id=booking.txn_id)
         return booking
 
-    def _say(self, connection: socket.socket, way: Way, said: dict[str, Any] | str) -> None:
-        text = said if isinstance(said, str) else json.dumps(said)
-        data = http(way.status, text, way.headers, more=40 if way.manner == "truncated" else 0)
-        if way.manner == "silent":
+    def _send(
+        self, connection: socket.socket, kind: AnswerKind, body: dict[str, Any] | str
+    ) -> None:
+        text = body if isinstance(body, str) else json.dumps(body)
+        data = http(kind.status, text, kind.headers, more=40 if kind.manner == "truncated" else 0)
+        if kind.manner == "silent":
             time.sleep(SILENT_S)
-        elif way.manner == "reset":
+        elif kind.manner == "reset":
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
-        elif way.manner == "slow":
+        elif kind.manner == "slow":
             time.sleep(SLOW_S)
             connection.sendall(data)
-        elif way.manner == "drip":
+        elif kind.manner == "drip":
             for start in range(0, len(data), 40):
                 connection.sendall(data[start : start + 40])
                 time.sleep(DRIP_S)
-        elif way.manner != "close":
+        elif kind.manner != "close":
             connection.sendall(data)
 
     def _track(self, key: str) -> dict[str, Any]:
@@ -141,14 +143,14 @@ class Double:
         if booking.txn_id and booking.booking_id is None:
             if booking.polls < 3:
                 return {"booking_status": "ALLOTMENT_PENDING"}
-            if booking.way == "match_fails":
+            if booking.answer_kind == "match_fails":
                 return {"booking_status": "ALLOTMENT_FAILED"}
             booking.booking_id = f"C{booking.number}"
             self._bookings[booking.booking_id] = booking
             self.note("handed", mtx=booking.mtx, booking_id=booking.booking_id)
             return {"booking_id": booking.booking_id, "booking_status": "CALL_DRIVER"}
-        status = "IN_PROGRESS" if booking.way == "forever" else "COMPLETED"
-        if booking.way == "match_cancel":
+        status = "IN_PROGRESS" if booking.answer_kind == "forever" else "COMPLETED"
+        if booking.answer_kind == "match_cancel":
             status = "BOOKING_CANCELLED" if booking.cancelled else "CALL_DRIVER"
         return {"booking_id": booking.booking_id, "booking_status": status}
 
@@ -160,7 +162,7 @@ class Double:
         self.note(name, booking_id=body.get("booking_id"))
         return {"status": "SUCCESS", "request_type": name.upper()}
 
-    def _plain(self, connection: socket.socket, body: dict[str, Any]) -> bool:
+    def _send_json(self, connection: socket.socket, body: dict[str, Any]) -> bool:
         connection.sendall(http(200, json.dumps(body), ()))
         return True
 

@@ -44,13 +44,13 @@ WORKER: Final = (
 class Liar(Service):
     """A service that answers normally, except the operation `target`: its answers are from `feed`.
 
-    `told` has the answer that each create got, by partner reference.
+    `sent_answers` has the answer that each create got, by partner reference.
     """
 
     def __init__(self, target: str, feed: Iterator[Hostile]) -> None:
         super().__init__()
         self.target, self.feed, self.served = "", feed, 0
-        self.told: dict[str, Hostile | None] = {}  # None: it got a correct answer
+        self.sent_answers: dict[str, Hostile | None] = {}  # None: it got a correct answer
         self.aim = target
 
     def handle(self, request: httpx.Request) -> httpx.Response:
@@ -68,7 +68,7 @@ class Liar(Service):
                 hostile = replace(
                     hostile, content=hostile.content.replace(ECHO, json.dumps(mtx).encode())
                 )
-            self.told[mtx] = hostile
+            self.sent_answers[mtx] = hostile
         if hostile is None:
             return super().handle(request)
         self.served += 1
@@ -80,11 +80,11 @@ class Complaints(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
-        self.heard: Counter[str] = Counter()
+        self.complaints: Counter[str] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count the failure that the message names."""
-        self.heard[record.getMessage().split(" failed: ")[-1][:80]] += 1
+        self.complaints[record.getMessage().split(" failed: ")[-1][:80]] += 1
 
 
 class Trial:
@@ -96,7 +96,7 @@ class Trial:
         self.page = self.browser.get("/rides/new").text
         self.errors500, self.rounds, self.wrong = 0, 0, Counter[str]()
         self.orders: list[int] = []
-        self.reader = Reader(desk, rng, service.told)
+        self.reader = Reader(desk, rng, service.sent_answers)
         kinds = ["point_to_point", "share", "auto", "point_to_point"]
         if service.aim != "create":
             self.orders = [desk.place(kind=kinds[n % 4]) for n in range(RIDES)]
@@ -169,9 +169,9 @@ class Trial:
                 s.execute(update(Ride).values(next_poll_at=None))
         for order_id in made:
             order = self.desk.order(order_id)
-            told = self.service.told.get(order.mtx)
-            if told is not None and not honest(order, told):
-                self.wrong[f"filed as {order.state} after HTTP {told.status}"] += 1
+            answer = self.service.sent_answers.get(order.mtx)
+            if answer is not None and not honest(order, answer):
+                self.wrong[f"filed as {order.state} after HTTP {answer.status}"] += 1
         self.orders = made
 
     def track_ride(self) -> None:
@@ -199,7 +199,7 @@ class Trial:
 
     def act(self) -> None:
         """Do the action for a few rides: for one by the form of its page, else by direct calls."""
-        deeds = {
+        actions = {
             "abort": self._abort,
             "cancel": self._cancel,
             "drop_location": self._drop,
@@ -212,7 +212,7 @@ class Trial:
             s.execute(delete(Action))
             s.execute(update(Ride).values(status=status, next_poll_at=None))
         for order_id in self.booked[1:AT_ONCE]:
-            deeds[self.service.target](order_id)
+            actions[self.service.target](order_id)
         self._press(self.booked[0])
 
     def _facts(self, order_id: int) -> tuple[Any, ...]:

@@ -41,8 +41,8 @@ class Reader:
     exception that the program should not have raised.
     """
 
-    def __init__(self, desk: Shop, rng: random.Random, told: dict[str, Hostile | None]) -> None:
-        self.desk, self.rng, self.told, self.number = desk, rng, told, 0
+    def __init__(self, desk: Shop, rng: random.Random, answers: dict[str, Hostile | None]) -> None:
+        self.desk, self.rng, self.answers, self.number = desk, rng, answers, 0
         self.ride = RideState(wire.Kind.SHARE, booking_id="SHR1")
 
     def products(self) -> None:
@@ -66,9 +66,9 @@ class Reader:
             outcome = classify(self.desk.s.client.create_booking(order, "good"), mtx)
         except ServiceError as error:
             outcome = classify(error, mtx)
-        told = self.told.pop(mtx)
-        assert told is None or honest(outcome, told, mtx), (
-            f"{outcome.state} after HTTP {told.status}"
+        answer = self.answers.pop(mtx)
+        assert answer is None or honest(outcome, answer, mtx), (
+            f"{outcome.state} after HTTP {answer.status}"
         )
         assert len(_packed({"mtx": mtx, **asdict(outcome)})) <= 4096
 
@@ -86,8 +86,8 @@ class Reader:
             ended_at=None,
         )
         merged = merge(before, snapshot, self.number, self.desk.clock()).ride
-        kept = strict(merged.facts.model_dump(mode="json", exclude_none=True))
-        assert Snapshot.model_validate(kept) == merged.facts
+        facts = strict(merged.facts.model_dump(mode="json", exclude_none=True))
+        assert Snapshot.model_validate(facts) == merged.facts
         self.ride = merged
 
     def abort(self) -> None:
@@ -129,26 +129,26 @@ def strict(value: Any) -> Any:
     return json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
 
 
-def honest(found: Outcome | Order, told: Hostile, mtx: str = "") -> bool:
+def honest(found: Outcome | Order, answer: Hostile, mtx: str = "") -> bool:
     """Whether an outcome claims no more than the answer proves, by an independent check.
 
     `mtx` is the partner reference of the order, needed for an Outcome only.
     """
-    said, names_id = _plain(told.content), _names_id(told.content)
+    body, names_id = _json_of(answer.content), _names_id(answer.content)
     if found.state in ("BOOKED", "MATCHING"):
-        success = told.status // 100 == 2 and "success" in str(said.get("status")).lower()
+        success = answer.status // 100 == 2 and "success" in str(body.get("status")).lower()
         return (
             success
-            and _named(found, said)
-            and _echoed(said, found.mtx if isinstance(found, Order) else mtx)
+            and _named(found, body)
+            and _echoed(body, found.mtx if isinstance(found, Order) else mtx)
         )
     if found.state in ("NOT_SENT", "READY"):
-        return told.status in (401, 429)
+        return answer.status in (401, 429)
     if found.state != "REJECTED":
         return found.state == "UNKNOWN"
-    refused = "failure" in str(said.get("status")).lower() or _known(said)
-    plain = told.status in (400, 403, 404, 405, 413, 415, 422) and not names_id
-    return not said.get("booking_id") and (refused or plain)
+    refused = "failure" in str(body.get("status")).lower() or _known(body)
+    refusing = answer.status in (400, 403, 404, 405, 413, 415, 422) and not names_id
+    return not body.get("booking_id") and (refused or refusing)
 
 
 def _names_id(content: bytes) -> bool:
@@ -166,22 +166,22 @@ def _names_id(content: bytes) -> bool:
     )
 
 
-def _named(found: Outcome | Order, said: dict[str, Any]) -> bool:
+def _named(found: Outcome | Order, body: dict[str, Any]) -> bool:
     """Whether the order has the id that the answer gives: the booking's, or else the search's."""
-    ids = (said.get(name) for name in ("booking_id", "txn_id"))
+    ids = (body.get(name) for name in ("booking_id", "txn_id"))
     booking, search = ("" if each is None else str(each).strip() for each in ids)
     if found.state == "BOOKED":
         return booking != "" and found.booking_id == booking
     return booking == "" and search != "" and found.txn_id == search
 
 
-def _echoed(said: dict[str, Any], mtx: str) -> bool:
+def _echoed(body: dict[str, Any], mtx: str) -> bool:
     """Whether the answer is about no other order than this one."""
-    echo = said.get("merchant_txn_id")
+    echo = body.get("merchant_txn_id")
     return echo in (None, "") or str(echo).strip() == mtx
 
 
-def _plain(content: bytes) -> dict[str, Any]:
+def _json_of(content: bytes) -> dict[str, Any]:
     try:
         read = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -194,8 +194,8 @@ def _plain(content: bytes) -> dict[str, Any]:
     }  # the exact spelling has priority
 
 
-def _known(said: dict[str, Any]) -> bool:
-    words = {wire.normal_code(str(said.get(name))) for name in ("code", "message")}
+def _known(body: dict[str, Any]) -> bool:
+    words = {wire.normal_code(str(body.get(name))) for name in ("code", "message")}
     return bool(
         words & {wire.normal_code(code) for code in (*wire.CREATE_CODES, wire.BOOKING_FAILED)}
     )

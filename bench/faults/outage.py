@@ -24,7 +24,7 @@ STATUSES: Final = ("CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ServiceCall:
     """One outgoing call: its time, its booking ("" for a create), and whether it was answered."""
 
     at: float
@@ -37,7 +37,7 @@ class Town(Shop):
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self.service, self.up, self.rng = FakeService(), True, rng
-        self.asked: list[Asked] = []
+        self.service_calls: list[ServiceCall] = []
         self.toggles: list[float] = []
         super().__init__(folder, self.play, durable=False)
         self.worker.tracker = Tracker(self.worker.runtime, chance=rng.random)
@@ -56,7 +56,9 @@ class Town(Shop):
 
     def play(self, request: httpx.Request) -> httpx.Response:
         """Record a call, and let the service answer it while it is up."""
-        self.asked.append(Asked(self.now(), request.url.params.get("booking_id", ""), self.up))
+        self.service_calls.append(
+            ServiceCall(self.now(), request.url.params.get("booking_id", ""), self.up)
+        )
         if not self.up:
             raise httpx.ConnectError("refused")
         return self.service.handle(request)
@@ -92,9 +94,9 @@ class Town(Shop):
     def seen_since(self, at: float) -> dict[str, float]:
         """When each booking had its first answer after that time."""
         seen: dict[str, float] = {}
-        for asked in self.asked:
-            if asked.answered and asked.booking_id and asked.at >= at:
-                seen.setdefault(asked.booking_id, asked.at)
+        for call in self.service_calls:
+            if call.answered and call.booking_id and call.at >= at:
+                seen.setdefault(call.booking_id, call.at)
         return seen
 
     def lost(self) -> int:
@@ -123,7 +125,7 @@ class Outage:
     """The results of one outage."""
 
     calls: int  # while the service was away
-    told_s: float  # from the service's failure until the program knows that it is silent
+    known_after_s: float  # from the service's failure until the program knows that it is silent
     fresh_s: float  # from the service's return until every ride had an answer
     peak: int  # largest number of polls in any second
     lost: int
@@ -134,18 +136,22 @@ def outage(place: Town, rides: int, before_s: float, away_s: float, after_s: flo
     place.drive(rides)
     place.go(before_s)
     place.up, went = False, place.now()
-    told_s = away_s
+    known_after_s = away_s
     while place.now() < went + away_s:
         place.go(STEP_S)
         if place.traffic.silent_since is not None:
-            told_s = min(told_s, place.now() - went)
+            known_after_s = min(known_after_s, place.now() - went)
     place.up, came = True, place.now()
     place.go(after_s)
     seen = place.seen_since(came)
     fresh_s = max(seen.values()) - came if len(seen) == rides else after_s
-    calls = sum(not asked.answered for asked in place.asked)
+    calls = sum(not call.answered for call in place.service_calls)
     return Outage(
-        calls, told_s, fresh_s, peak([a.at for a in place.asked if a.booking_id]), place.lost()
+        calls,
+        known_after_s,
+        fresh_s,
+        peak([a.at for a in place.service_calls if a.booking_id]),
+        place.lost(),
     )
 
 
@@ -172,8 +178,8 @@ def _follow(place: Town) -> None:
     """Let the service answer polls of each booking that was made."""
     for booking in place.service.bookings:
         made = booking["booking_id"]
-        told = {"booking_id": made, "booking_status": "CALL_DRIVER", "vehicle_number": "PM 1"}
-        place.service.tracks.setdefault(made, [told])
+        snapshot = {"booking_id": made, "booking_status": "CALL_DRIVER", "vehicle_number": "PM 1"}
+        place.service.tracks.setdefault(made, [snapshot])
 
 
 def peak(starts: Sequence[float]) -> int:
@@ -181,11 +187,11 @@ def peak(starts: Sequence[float]) -> int:
     return most_within(starts, 1.0)
 
 
-def most_within(moments: Sequence[float], seconds: float) -> int:
+def most_within(times: Sequence[float], seconds: float) -> int:
     """The largest number of these moments in any span of that many seconds, excluding its end."""
-    ordered, first, most = sorted(moments), 0, 0
-    for last, moment in enumerate(ordered):
-        while moment - ordered[first] >= seconds - 1e-6:
+    ordered, first, most = sorted(times), 0, 0
+    for last, time_ in enumerate(ordered):
+        while time_ - ordered[first] >= seconds - 1e-6:
             first += 1
         most = max(most, last - first + 1)
     return most

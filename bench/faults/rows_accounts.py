@@ -44,9 +44,9 @@ def token_ended(case: Case) -> Verdict:
                 desk.ride(each).seen_at != desk.clock() for each in orders
             )
             wrong["account"] += _account(desk).state != "ok" or service.refreshes != number + 1
-        for says, state in ((503, "ok"), (400, "reconnect")):
-            errors += _refused_refresh(desk, service, orders, says, wrong)
-            wrong[f"account after HTTP {says}: {_account(desk).state}"] += (
+        for status, state in ((503, "ok"), (400, "reconnect")):
+            errors += _refused_refresh(desk, service, orders, status, wrong)
+            wrong[f"account after HTTP {status}: {_account(desk).state}"] += (
                 _account(desk).state != state
             )
     note = f"{rounds} x {RIDES} at once; {dict(+wrong) or 'one refresh each; last facts stay'}"
@@ -88,14 +88,14 @@ def _account(desk: Shop) -> Account:
 
 
 def _refused_refresh(
-    desk: Shop, service: Service, orders: list[int], says: int, wrong: Counter[str]
+    desk: Shop, service: Service, orders: list[int], status: int, wrong: Counter[str]
 ) -> int:
     """Let the refresh be answered with HTTP `says`: 503 is no clear answer, 400 a final refusal.
 
     Pages must still show the last known details. Returns the number of their 500 answers.
     """
-    said = {"error": "invalid_grant"} if says == 400 else {"message": "away"}
-    service.tokens, service.token = {"another one"}, lambda: httpx.Response(says, json=said)  # type: ignore[method-assign]
+    body = {"error": "invalid_grant"} if status == 400 else {"message": "away"}
+    service.tokens, service.token = {"another one"}, lambda: httpx.Response(status, json=body)  # type: ignore[method-assign]
     with desk.s.db.write() as s:
         s.execute(update(Account).values(expires_at=desk.clock() - timedelta(seconds=1)))
         s.execute(update(Ride).where(Ride.order_id == orders[0]).values(status="COMPLETED"))
@@ -118,7 +118,7 @@ def _refused_refresh(
     wrong["facts gone"] += (
         "Driver Cedar" not in page or desk.ride(orders[1]).status != "CALL_DRIVER"
     )
-    wrong["no word of reconnecting"] += (RECONNECT in page) != (says == 400)
+    wrong["no word of reconnecting"] += (RECONNECT in page) != (status == 400)
     return errors
 
 

@@ -55,13 +55,13 @@ def _hostile(operation: str) -> Callable[[Case], Verdict]:
     def run(case: Case) -> Verdict:
         count = case.size(10_000, 300)
         service = Liar(operation, answers(case.rng, REAL[operation], count))
-        with shop(case.folder, service.handle, durable=False) as desk, complaints() as heard:
+        with shop(case.folder, service.handle, durable=False) as desk, complaints() as logged:
             trial = Trial(desk, service, case.rng)
             for _ in range(count):  # a limit, in case a round consumes nothing
                 if service.served >= count:
                     break
                 trial.round()
-        wrong = +(trial.wrong + heard)
+        wrong = +(trial.wrong + logged)
         note = f"seed {case.seed}; {dict(wrong.most_common(5)) or 'nothing wrong'}"
         complete = service.served >= count
         return Verdict(
@@ -90,7 +90,7 @@ def complaints() -> Iterator[Counter[str]]:
         logger.setLevel(logging.ERROR)
         logger.propagate = False
     try:
-        yield handler.heard
+        yield handler.complaints
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.removeHandler(handler)
@@ -240,13 +240,13 @@ def refusals(case: Case) -> Verdict:
                         continue
                     page = browser.get(f"/rides/{order.id}")
                     errors += page.status_code == 500
-                    silent += not _says_why(unescape(page.text), order.code, order.message)
+                    silent += not _shows_reason(unescape(page.text), order.code, order.message)
         made = len(service.bookings)
     note = f"{dict(wrong.most_common(3)) or 'all REJECTED'}; {silent} pages without words"
     return Verdict(tried, errors500=errors, ok=not wrong and not silent and not made, note=note)
 
 
-def _says_why(page: str, code: str | None, message: str | None) -> bool:
+def _shows_reason(page: str, code: str | None, message: str | None) -> bool:
     words = refusal(code, Audience.STAFF, message=message)
     return words.why in page and words.quote in page
 

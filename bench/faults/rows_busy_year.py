@@ -72,12 +72,12 @@ def soaked(case: Case) -> Verdict:
     report = _reported("bench.soak", words, case.folder / "soak.json")
     pages, wrong = sum(sample["pages"] for sample in report["samples"]), report["wrong"]
     errors = sum(count for name, count in wrong.items() if name.endswith(" 500"))
-    ok, told = judged(report["verdict"], minutes)
+    ok, summary = judged(report["verdict"], minutes)
     return Verdict(
         pages,
         errors500=errors,
         ok=ok,
-        note=f"{told}; answered otherwise: {wrong}" if wrong else told,
+        note=f"{summary}; answered otherwise: {wrong}" if wrong else summary,
     )
 
 
@@ -98,7 +98,7 @@ def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
         if whole
         else all(mb < MB_AN_HOUR and fd < DESCRIPTORS_AN_HOUR for mb, fd in grown.values())
     )
-    told = ", ".join(
+    summary = ", ".join(
         f"{name} {mb:+g} MB/h {fd:+g} descriptors/h" for name, (mb, fd) in grown.items()
     )
     limits = (
@@ -106,7 +106,7 @@ def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
         if whole
         else f" (a leak is seen above {MB_AN_HOUR:g} MB/h; --minutes {HOUR:g} is the proof)"
     )
-    return bool(flat), f"{minutes:g} minutes{limits}: {told}"
+    return bool(flat), f"{minutes:g} minutes{limits}: {summary}"
 
 
 def _reported(module: str, words: list[str], file: Path) -> dict[str, Any]:
@@ -118,5 +118,5 @@ def _reported(module: str, words: list[str], file: Path) -> dict[str, Any]:
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if not file.exists():
         raise RuntimeError(f"{module} kept nothing: {ran.stderr[-200:]}")
-    kept: dict[str, Any] = json.loads(file.read_text())
-    return kept
+    stored: dict[str, Any] = json.loads(file.read_text())
+    return stored

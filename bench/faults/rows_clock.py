@@ -45,8 +45,8 @@ def _ready(desk: Shop, service: Service, step: int) -> list[str]:
         desk.worker.step()
         desk.clock.go(1)
     state, made = desk.order(order_id).state, len(service.bookings)
-    told = {"BOOKED": 1, "NOT_SENT": 0}
-    return [] if told.get(state) == made else [f"{state} with {made} bookings"]
+    bookings_of = {"BOOKED": 1, "NOT_SENT": 0}
+    return [] if bookings_of.get(state) == made else [f"{state} with {made} bookings"]
 
 
 def _sending(desk: Shop, service: Service, step: int) -> list[str]:
@@ -151,13 +151,13 @@ def poisoned(case: Case) -> Verdict:
                 if not desk.worker.step():
                     break
         late = [each for each in made if each != bad and not _on_time(desk, each)]
-        row_, asked = desk.ride(bad), {item.name for item in desk.page(bad).attention}
+        row_, items = desk.ride(bad), {item.name for item in desk.page(bad).attention}
         pushed = ((row_.next_poll_at or desk.clock()) - desk.clock()).total_seconds()
     note = (
         f"{count - 1 - len(late)} on time; the poisoned one waits {pushed:.0f} s, asked for: "
-        f"{sorted(asked)}"
+        f"{sorted(items)}"
     )
-    return Verdict(count, ok=not late and 240 <= pushed <= 3600 and "poison" in asked, note=note)
+    return Verdict(count, ok=not late and 240 <= pushed <= 3600 and "poison" in items, note=note)
 
 
 def _on_time(desk: Shop, order_id: int) -> bool:

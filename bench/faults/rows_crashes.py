@@ -69,7 +69,9 @@ def verdict(tally: Tally) -> Verdict:
     kills += (
         f"; {tally.presses.total()} processes killed that pressed: {presses}" if presses else ""
     )
-    wrong = "; ".join([*found.said, *(f"a worker ended with {code}" for code in tally.exits[:3])])
+    wrong = "; ".join(
+        [*found.messages, *(f"a worker ended with {code}" for code in tally.exits[:3])]
+    )
     return Verdict(
         tried=tally.total,
         lost=found.lost + found.forgotten,
@@ -105,7 +107,7 @@ def _caught_after(case: Case, mutant: str) -> int:
     options: dict[str, Any] = {
         "mutant": mutant,
         "locked_share": 0.15,
-        "ways": (*MIXED, *OFTEN.get(mutant, ()) * 10),
+        "answer_kinds": (*MIXED, *OFTEN.get(mutant, ()) * 10),
     }
     with (
         database(case) as url,
@@ -120,4 +122,4 @@ def _caught_after(case: Case, mutant: str) -> int:
 
 def _forgets(run: CrashRun) -> bool:
     """Whether settling all orders shows a violation, if a killed worker had got an answer."""
-    return bool(run.kept) and bool(run.settle())
+    return bool(run.answered) and bool(run.settle())

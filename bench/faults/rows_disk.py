@@ -234,5 +234,5 @@ def _starts_without(folder: Path) -> bool:
     settings = clean_environment(
         RIDEDASH_INSTANCE=str(folder / "instance"), RIDEDASH_DATABASE_URL=url
     )
-    code, said = ended([sys.executable, "-m", "ridedash.cli", "worker"], settings)
-    return code != 2 or "can't be written" not in said or "Traceback" in said
+    code, printed = ended([sys.executable, "-m", "ridedash.cli", "worker"], settings)
+    return code != 2 or "can't be written" not in printed or "Traceback" in printed

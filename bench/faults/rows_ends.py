@@ -61,7 +61,7 @@ class Drained(CrashRun):
 @row(30, "SIGTERM of the worker under load")
 def drain(case: Case) -> Verdict:
     """Each worker is asked to stop in the middle of its calls: no order may become UNKNOWN."""
-    options = {"ways": CLEAR, "locked_share": 0.0, "speed": 1.0}
+    options = {"answer_kinds": CLEAR, "locked_share": 0.0, "speed": 1.0}
     with database(case) as url, crash_run(case, url, "run", Drained, **options) as run:
         run.kill(case.size(100, 8), 1)
         found = run.settle()
@@ -166,13 +166,13 @@ def shot(case: Case) -> Verdict:
         made = Database(server.url())
         made.upgrade()
         made.close()
-        options = {"ways": CLEAR, "locked_share": 0.0, "speed": 1.0}
+        options = {"answer_kinds": CLEAR, "locked_share": 0.0, "speed": 1.0}
         with crash_run(case, server.url(), "run", Shot, **options) as run:
             pages = _restarts(run, server, case)
             found = run.settle()
             tally = Tally(found, run.tally.kills, run.tally.exits, len(run.desk.presses))
-    for said in pages - {"503 5", "200 None"}:
-        found.find("stuck", f"a page said {said}")
+    for answer in pages - {"503 5", "200 None"}:
+        found.find("stuck", f"a page said {answer}")
     whole = verdict(tally)
     return replace(
         whole,
@@ -183,7 +183,7 @@ def shot(case: Case) -> Verdict:
 
 def _restarts(run: CrashRun, server: PostgresServer, case: Case) -> set[str]:
     """The answers of pages during restarts: status and Retry-After."""
-    said: set[str] = set()
+    answers: set[str] = set()
     lives = [run.nursery.spawn(run.desk.life(hurry=1.0)) for _ in range(2)]
     with (
         shop(case.sub("pages"), lambda _: httpx.Response(200), url=server.url()) as web,
@@ -193,9 +193,9 @@ def _restarts(run: CrashRun, server: PostgresServer, case: Case) -> set[str]:
         for _ in range(case.size(50, 3)):
             time.sleep(run.desk.rng.uniform(0.3, 2.5))
             server.stop(immediate=True)
-            said.add(_said(browser))
+            answers.add(_status_of(browser))
             server.start()
-            said.add(_said(browser))
+            answers.add(_status_of(browser))
             run.tally.kills["immediate stop"] += 1
         time.sleep(3.0)  # a worker pauses for a second after a failed round
     for pid in lives:
@@ -203,10 +203,10 @@ def _restarts(run: CrashRun, server: PostgresServer, case: Case) -> set[str]:
         code = run.nursery.wait(pid, DRAIN_S)
         if code != 0:
             run.tally.exits.append(-1 if code is None else code)
-    return said
+    return answers
 
 
-def _said(browser: FlaskClient) -> str:
+def _status_of(browser: FlaskClient) -> str:
     answer = browser.get("/")
     return f"{answer.status_code} {answer.headers.get('Retry-After')}"
 

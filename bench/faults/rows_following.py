@@ -58,7 +58,7 @@ REDUCED: Final = (
     "price_details",
 )
 CAB: Final = ("driver_name", "driver_number", "vehicle_type", "vehicle_number", "vehicle_color")
-KEPT: Final = (
+PRESERVED: Final = (
     "driver_name",
     "vehicle_number",
     "price",
@@ -70,7 +70,7 @@ KEPT: Final = (
 )
 
 
-def _told(kind: Kind, status: Any) -> Snapshot:
+def _snapshot(kind: Kind, status: Any) -> Snapshot:
     """A snapshot with a status: reduced before a driver accepts and at the end, else full."""
     names: Iterable[str] = SNAPSHOT
     if status == "COMPLETED":
@@ -89,7 +89,9 @@ def odd_status(_case: Case) -> Verdict:
     tried, wrong = 0, Counter[str]()
     for kind in Kind:
         for status in AUTO if kind is Kind.AUTO else TAXI:
-            before = merge(RideState(kind, booking_id="SHR1"), _told(kind, status), 1, START).ride
+            before = merge(
+                RideState(kind, booking_id="SHR1"), _snapshot(kind, status), 1, START
+            ).ride
             for odd in ODD:
                 tried += 1
                 body = SNAPSHOT | {"booking_status": odd}
@@ -136,11 +138,11 @@ def _sequence(rng: random.Random) -> list[str]:
         polls[i], polls[i + 1] = polls[i + 1], polls[i]
     ride, faults = RideState(kind, booking_id="SHR1"), []
     for step, (seq, status) in enumerate(polls):
-        after = merge(ride, _told(kind, status), seq, START + timedelta(seconds=step)).ride
+        after = merge(ride, _snapshot(kind, status), seq, START + timedelta(seconds=step)).ride
         faults += _broken(ride, after, seq, status)
         ride = after
     for seq in (len(true) + 1, len(true) + 2):
-        ride = merge(ride, _told(kind, "COMPLETED"), seq, START + timedelta(seconds=99)).ride
+        ride = merge(ride, _snapshot(kind, "COMPLETED"), seq, START + timedelta(seconds=99)).ride
     return faults + ([] if ride.status == "COMPLETED" else [f"ended as {ride.status}"])
 
 
@@ -158,7 +160,7 @@ def _broken(before: RideState, after: RideState, seq: int, status: str) -> list[
     if after.otp and after.status not in OTP_STATUSES:
         faults.append("a start code outlived its state")
     searching = after.status in wire.SEARCHING
-    lost = [name for name in KEPT if _has(before, name) and not _has(after, name)]
+    lost = [name for name in PRESERVED if _has(before, name) and not _has(after, name)]
     if lost and not searching:
         faults.append(f"erased: {lost[0]}")
     return faults
@@ -176,15 +178,15 @@ def reduced(_case: Case) -> Verdict:
         order = AUTO if kind is Kind.AUTO else TAXI
         ride = RideState(kind, booking_id="SHR1")
         for seq, status in enumerate(order, 1):
-            told = _told(kind, status)
+            snapshot = _snapshot(kind, status)
             if status == "CALL_DRIVER":
-                told = Snapshot.from_wire(SNAPSHOT | {"booking_status": status})
-            ride = merge(ride, told, seq, START).ride
+                snapshot = Snapshot.from_wire(SNAPSHOT | {"booking_status": status})
+            ride = merge(ride, snapshot, seq, START).ride
         bare = Snapshot.from_wire(
             {"status": "SUCCESS", "booking_id": "SHR1", "booking_status": "COMPLETED"}
         )
         last = merge(ride, bare, 99, START).ride
-        for name in KEPT:
+        for name in PRESERVED:
             wrong[f"{kind}: {name}"] += not _has(last, name) or getattr(
                 last.facts, name
             ) != getattr(ride.facts, name)

@@ -73,9 +73,9 @@ class BesideKiosks(CrashRun):
             priced = Priced("mini", "point_to_point", "Mini", "INR", "₹240", {"category": "mini"})
             offer_id = add_offer(s, owner, trip, priced, now).id
             kiosk_id = kiosk.id
-        wish = GuestRequest(f"Kiosk{number}", None, None, None)
+        request = GuestRequest(f"Kiosk{number}", None, None, None)
         visit, token = f"visit-{number:018}", f"token-{number:018}"
-        return KioskPress(kiosk_id, desk.property_id, visit, token, offer_id, wish)
+        return KioskPress(kiosk_id, desk.property_id, visit, token, offer_id, request)
 
     def without_ticket(self) -> Findings:
         """Check that each kiosk order is paid in cash, and has a ticket.

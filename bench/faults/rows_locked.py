@@ -157,27 +157,27 @@ def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
 
     Other errors are counted in `wrong` at the end.
     """
-    stop, told = threading.Event(), _Told()
+    stop, reader = threading.Event(), _LogReader()
     log = logging.getLogger("ridedash.rides")
     thread = threading.Thread(target=desk.worker.run, args=(stop,))
-    log.addHandler(told)
+    log.addHandler(reader)
     log.setLevel(logging.ERROR)
     log.propagate = False
     thread.start()
     try:
-        yield told.busy
+        yield reader.busy
         wrong["the worker ended"] += not thread.is_alive()
-        wrong.update(told.others)
+        wrong.update(reader.others)
     finally:
         stop.set()
         desk.worker.wake()
         thread.join(LATER_S)
-        log.removeHandler(told)
+        log.removeHandler(reader)
         log.setLevel(logging.NOTSET)
         log.propagate = True
 
 
-class _Told(logging.Handler):
+class _LogReader(logging.Handler):
     """The worker's log: rounds skipped because of the lock, and all other records as errors."""
 
     def __init__(self) -> None:
@@ -186,9 +186,9 @@ class _Told(logging.Handler):
         self.others: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        said = record.getMessage()
-        skipped = record.exc_info is None and DatabaseBusy.__name__ in said
-        (self.busy if skipped else self.others).append(said)
+        message = record.getMessage()
+        skipped = record.exc_info is None and DatabaseBusy.__name__ in message
+        (self.busy if skipped else self.others).append(message)
 
 
 @row(23, "Four writers at once on one SQLite file")

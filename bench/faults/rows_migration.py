@@ -43,9 +43,9 @@ def half_migrated(case: Case) -> Verdict:
             RIDEDASH_INSTANCE=str(folder / "instance"), RIDEDASH_DATABASE_URL=url
         )
         command = [sys.executable, "-m", "ridedash.cli", "worker"]
-        code, said = ended(command, settings)
+        code, printed = ended(command, settings)
         wrong[f"{name}: started"] += code != 2
-        wrong[f"{name}: {said[-60:]}"] += word not in said or "Traceback" in said
+        wrong[f"{name}: {printed[-60:]}"] += word not in printed or "Traceback" in printed
         wrong[f"{name}: changed"] += Path(path).read_bytes() != before
     return Verdict(len(damages), ok=not +wrong, note=str(dict(+wrong) or "each refused by name"))
 
@@ -59,8 +59,8 @@ def ended(command: list[str], settings: dict[str, str]) -> tuple[int | None, str
         command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as run:
         try:
-            said = run.communicate(timeout=REFUSES_S)[1]
+            printed = run.communicate(timeout=REFUSES_S)[1]
         except subprocess.TimeoutExpired:
             run.terminate()
             return None, run.communicate()[1]
-        return run.returncode, said
+        return run.returncode, printed

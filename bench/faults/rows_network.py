@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import APP_TOKEN, Hasty, Service, Shop, shop
-from bench.faults.sockets import AFTER_THE_DEED, LONG_LABEL, behind_tls, deaf, refusing
+from bench.faults.sockets import AFTER_THE_BOOKING, LONG_LABEL, behind_tls, deaf, refusing
 from ridedash.geo import LatLng
 from ridedash.service.client import RideClient
 from ridedash.service.errors import NoAnswer, ServiceError, Unreadable
@@ -35,7 +35,7 @@ RSS_LIMIT: Final = 20 * 1024 * 1024
 @row(6, "No connection: refused, DNS, TLS, connect timeout")
 def no_connection(case: Case) -> Verdict:
     """A call that never reached the service is NOT_SENT, and booking again works."""
-    heard: list[bytes] = []
+    received: list[bytes] = []
     tries, states, again = case.size(300, 30), Counter[str](), 0
     with contextlib.ExitStack() as stack:
         urls = [
@@ -46,10 +46,10 @@ def no_connection(case: Case) -> Verdict:
             stack.enter_context(serving(_hangs_up, read_first=False)).url.replace(
                 "http:", "https:"
             ),
-            stack.enter_context(serving(_says_hello, read_first=False)).url.replace(
+            stack.enter_context(serving(_refuse_hello, read_first=False)).url.replace(
                 "http:", "https:"
             ),
-            stack.enter_context(behind_tls(case.folder, heard)),
+            stack.enter_context(behind_tls(case.folder, received)),
         ]
         for number, url in enumerate(urls):
             with shop(
@@ -62,11 +62,11 @@ def no_connection(case: Case) -> Verdict:
     unknown, late = states["UNKNOWN"], tries - again
     note = (
         f"{dict(states)}; booked again: {again}; bytes that a stranger's TLS read: "
-        f"{sum(map(len, heard))}"
+        f"{sum(map(len, received))}"
     )
     return Verdict(
         tries,
-        ok=states["NOT_SENT"] == tries and not unknown and not late and not any(heard),
+        ok=states["NOT_SENT"] == tries and not unknown and not late and not any(received),
         note=note,
     )
 
@@ -75,7 +75,7 @@ def _hangs_up(line: socket.socket, _stop: threading.Event) -> None:
     line.close()
 
 
-def _says_hello(line: socket.socket, _stop: threading.Event) -> None:
+def _refuse_hello(line: socket.socket, _stop: threading.Event) -> None:
     line.recv(65536)
     line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
@@ -98,15 +98,15 @@ def _again(desk: Shop, failed: list[int]) -> Iterator[bool]:
 @row(7, "No answer after the service has booked")
 def booked_without_an_answer(case: Case) -> Verdict:
     """Timeout, RST, close or garbage after the booking was made: UNKNOWN."""
-    tries, misfiled = case.size(500, len(AFTER_THE_DEED)), Counter[str]()
-    ways = list(AFTER_THE_DEED)
+    tries, misfiled = case.size(500, len(AFTER_THE_BOOKING)), Counter[str]()
+    failures = list(AFTER_THE_BOOKING)
     ledger: list[str] = []
-    current = [ways[0]]
+    current = [failures[0]]
 
     def behave(line: socket.socket, stop: threading.Event) -> None:
         body = json.loads(server.requests[-1].partition(b"\r\n\r\n")[2])
         ledger.append(body["merchant_txn_id"])
-        AFTER_THE_DEED[current[0]](line, stop, body)
+        AFTER_THE_BOOKING[current[0]](line, stop, body)
 
     with (
         serving(behave) as server,
@@ -115,13 +115,13 @@ def booked_without_an_answer(case: Case) -> Verdict:
         orders = []
         # A send that times out before its first byte, on a busy machine, is not counted.
         while len(ledger) < tries:
-            current[0] = ways[len(ledger) % len(ways)]
+            current[0] = failures[len(ledger) % len(failures)]
             orders.append((current[0], desk.order(_failed(desk))))
-    for way, order in orders:
+    for failure, order in orders:
         if order.state not in (("UNKNOWN",) if order.mtx in ledger else ("UNKNOWN", "NOT_SENT")):
-            misfiled[f"{way}: {order.state}"] += 1
+            misfiled[f"{failure}: {order.state}"] += 1
     doubled = len(ledger) - len(set(ledger))
-    note = f"{len(ways)} ways; misfiled: {dict(misfiled) or 0}"
+    note = f"{len(failures)} ways; misfiled: {dict(misfiled) or 0}"
     return Verdict(tries, false_not_booked=sum(misfiled.values()), doubled=doubled, note=note)
 
 
@@ -157,11 +157,11 @@ def _servers_apart() -> Iterator[list[str]]:
         process.join()
 
 
-def _serve(told: Connection) -> None:
+def _serve(connection: Connection) -> None:
     with contextlib.ExitStack() as stack:
         behaviours = (_drips_head, _drips_body, _bomb, _endless, _headers)
-        told.send([stack.enter_context(serving(each)).url for each in behaviours])
-        told.recv()
+        connection.send([stack.enter_context(serving(each)).url for each in behaviours])
+        connection.recv()
 
 
 def _all_at_once(http: Http, urls: list[str]) -> list[tuple[float, Exception | None]]:

@@ -50,9 +50,9 @@ def one_token_pressed_often(case: Case) -> Verdict:
             )
             doubled += max(len(desk.orders()), len(service.bookings)) - number - 1
             lost += number + 1 - len(service.bookings)
-    said = f"{rounds} x {PRESSES} presses, {other} answers other than 303 to the one page"
+    note = f"{rounds} x {PRESSES} presses, {other} answers other than 303 to the one page"
     return Verdict(
-        rounds * PRESSES, lost=max(0, lost), doubled=max(0, doubled), ok=other == 0, note=said
+        rounds * PRESSES, lost=max(0, lost), doubled=max(0, doubled), ok=other == 0, note=note
     )
 
 
@@ -112,7 +112,7 @@ def _two_staff(case: Case, url: str) -> Verdict:
             ]
             answers = _at_once(browsers, forms)
             errors += sum(answer.status_code >= 500 for answer in answers)
-            wrong += not _one_is_asked(answers)
+            wrong += not _one_is_refused(answers)
             beaten = next((i for i, answer in enumerate(answers) if answer.status_code != 303), 0)
             desk.worker.step()
             wrong += len(service.bookings) != 2 * number + 1
@@ -135,7 +135,7 @@ def _named(answer: TestResponse) -> str:
     return answer.text.partition('name="override_guard"')[2].split('"')[1]
 
 
-def _one_is_asked(answers: Sequence[TestResponse]) -> bool:
+def _one_is_refused(answers: Sequence[TestResponse]) -> bool:
     codes = sorted(answer.status_code for answer in answers)
     return codes == [303, 409] and all(GUARDED in a.text for a in answers if a.status_code == 409)
 
@@ -156,7 +156,7 @@ def _at_once(
 def _overrides(desk: Shop) -> int:
     """How many orders name who overrode the guard, or how many audit entries do, if fewer."""
     with desk.s.db.read() as s:
-        told = [
+        names_others = [
             each.facts.get("override")
             for each in s.scalars(select(AuditRow).where(AuditRow.what == "order.place"))
         ]
@@ -165,7 +165,7 @@ def _overrides(desk: Shop) -> int:
         for order in desk.orders()
         if order.guard_override_by in desk.staff_ids
     ]
-    return min(len(named), told.count(True))
+    return min(len(named), names_others.count(True))
 
 
 @row(34, "A late answer after a person closed the order")
@@ -216,11 +216,11 @@ def _meanwhile(
 def _aborted(desk: Shop, browser: FlaskClient, service: Service, order_id: int, page: str) -> bool:
     offered = f"/rides/{order_id}/abort" in page
     answer = browser.post(f"/rides/{order_id}/abort", data={"csrf_token": csrf_of(page)})
-    asked = [body for name, body in service.calls if name == "abort"]
+    bodies = [body for name, body in service.calls if name == "abort"]
     return (
         offered
         and answer.status_code == 303
-        and asked[-1:] == [{"booking_id": desk.order(order_id).booking_id}]
+        and bodies[-1:] == [{"booking_id": desk.order(order_id).booking_id}]
     )
 
 

@@ -82,21 +82,21 @@ def power_cut(case: Case) -> Verdict:
         raise Missing("strace")
     orders = case.size(50, 5)
     with database(case) as url, crash_run(case, url, "run", CrashRun, speed=1.0) as run:
-        trace, said = run.desk.folder / "trace", run.desk.folder / "said"
-        worker = _traced(run.desk.life(hurry=1.0, threads=1), run.desk.staff_id, said, trace)
+        trace, shown = run.desk.folder / "trace", run.desk.folder / "said"
+        worker = _traced(run.desk.life(hurry=1.0, threads=1), run.desk.staff_id, shown, trace)
         try:
-            assert run.waits(said.exists, 60.0), "somebody reads"
+            assert run.waits(shown.exists, 60.0), "somebody reads"
             for number in range(1, orders + 1):
                 press = run.desk.press("booked")
                 assert press is not None
                 assert press.order_id == number
-                assert run.waits(partial(_booked, run, said, number), 20.0)
+                assert run.waits(partial(_booked, run, shown, number), 20.0)
         finally:
             _end(worker)
     return _judged(events(trace), orders)
 
 
-def _traced(life: Life, staff_id: int, said: Path, trace: Path) -> "subprocess.Popen[bytes]":
+def _traced(life: Life, staff_id: int, shown: Path, trace: Path) -> "subprocess.Popen[bytes]":
     command = [
         "strace",
         "-f",
@@ -111,18 +111,18 @@ def _traced(life: Life, staff_id: int, said: Path, trace: Path) -> "subprocess.P
         "-o",
         str(trace),
     ]
-    worker = [sys.executable, "-c", CODE, json.dumps(asdict(life)), str(staff_id), str(said)]
+    worker = [sys.executable, "-c", CODE, json.dumps(asdict(life)), str(staff_id), str(shown)]
     return subprocess.Popen([*command, *worker], cwd=ROOT)
 
 
-def watched(life: str, staff_id: str, said: str) -> None:
+def watched(life: str, staff_id: str, shown: str) -> None:
     """A worker and a reader of pages in one tree of processes, so in one trace."""
     lived, worker = Life(**json.loads(life)), os.getpid()
     if os.fork():
         lived.run()
         return
     try:
-        _read(lived, int(staff_id), Path(said), worker)
+        _read(lived, int(staff_id), Path(shown), worker)
     except Exception:
         traceback.print_exc()
     finally:
@@ -130,17 +130,17 @@ def watched(life: str, staff_id: str, said: str) -> None:
         os._exit(0)
 
 
-def _read(life: Life, staff_id: int, said: Path, worker: int) -> None:
+def _read(life: Life, staff_id: int, shown: Path, worker: int) -> None:
     """Poll one order after the other until it is shown as booked; write a line to `said` then."""
     clock, limiter.enabled = FastClock(life.origin, life.speed), False
     # POLL_LAYER=off: each poll reads the database.
-    told = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}
-    app = create_app({f"RIDEDASH_{name}": value for name, value in told.items()}, clock)
+    settings = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}
+    app = create_app({f"RIDEDASH_{name}": value for name, value in settings.items()}, clock)
     services: Services = app.extensions["ridedash"]
     browser, number = app.test_client(), 1
     with services.db.write() as s, browser.session_transaction() as session:
         session["sid"] = open_sign_in(s, staff_id, clock())
-    with said.open("ab", buffering=0) as lines:
+    with shown.open("ab", buffering=0) as lines:
         while os.getppid() == worker:
             page = browser.get(f"/rides/{number}/snapshot.json")
             if page.status_code == 200 and "booked" in page.text.lower():
@@ -151,27 +151,27 @@ def _read(life: Life, staff_id: int, said: Path, worker: int) -> None:
 
 def events(trace: Path) -> list[Event]:
     """The calls of a trace, in the order in which they began."""
-    found, under_way = list[Event](), dict[str, int]()
+    found, unfinished = list[Event](), dict[str, int]()
     for number, line in enumerate(trace.read_text(errors="replace").splitlines()):
-        if (ended := ENDED.match(line)) and ended["tid"] in under_way:
-            index = under_way.pop(ended["tid"])
+        if (ended := ENDED.match(line)) and ended["tid"] in unfinished:
+            index = unfinished.pop(ended["tid"])
             found[index] = replace(found[index], ended=number)
         elif begun := LINE.match(line):
             if line.endswith("<unfinished ...>"):
-                under_way[begun["tid"]] = len(found)
+                unfinished[begun["tid"]] = len(found)
             found.append(
                 Event(
                     begun["tid"], begun["name"], begun["file"], begun["data"] or "", number, number
                 )
             )
     return [
-        replace(each, ended=sys.maxsize) if i in under_way.values() else each
+        replace(each, ended=sys.maxsize) if i in unfinished.values() else each
         for i, each in enumerate(found)
     ]
 
 
-def _booked(run: CrashRun, said: Path, number: int) -> bool:
-    return len(run.desk.in_state(OrderState.BOOKED)) == number == said.read_bytes().count(b"\n")
+def _booked(run: CrashRun, shown: Path, number: int) -> bool:
+    return len(run.desk.in_state(OrderState.BOOKED)) == number == shown.read_bytes().count(b"\n")
 
 
 def _end(strace: "subprocess.Popen[bytes]") -> None:
@@ -189,13 +189,13 @@ def _end(strace: "subprocess.Popen[bytes]") -> None:
 
 def _judged(all_events: list[Event], orders: int) -> Verdict:
     sends = [event for event in all_events if event.data.startswith(SENT)]
-    said = [event for event in all_events if event.writes("/said")]
+    pages = [event for event in all_events if event.writes("/said")]
     wrong = (
         []
-        if len(sends) == len(said) == orders
-        else [f"{len(sends)} sends, {len(said)} pages said Booked"]
+        if len(sends) == len(pages) == orders
+        else [f"{len(sends)} sends, {len(pages)} pages said Booked"]
     )
-    for send, page in zip(sends, said, strict=False):
+    for send, page in zip(sends, pages, strict=False):
         wrong += _wrong([e for e in all_events if e.tid == send.tid], send, page)
     note = (
         f"{len(sends)} sends, each after its claim and its line in the sent journal were synced, "
@@ -204,7 +204,7 @@ def _judged(all_events: list[Event], orders: int) -> Verdict:
     return Verdict(len(sends), lost=len(wrong), ok=not wrong, note="; ".join(wrong[:3]) or note)
 
 
-def _wrong(mine: list[Event], send: Event, said: Event) -> Iterator[str]:
+def _wrong(mine: list[Event], send: Event, page: Event) -> Iterator[str]:
     """Messages about system calls of a sending thread in the wrong order, and a page too early."""
     at = mine.index(send)
     before, after = mine[:at], mine[at + 1 :]
@@ -213,8 +213,8 @@ def _wrong(mine: list[Event], send: Event, said: Event) -> Iterator[str]:
     if claimed < 0 or synced < claimed or before[synced].ended > send.began:
         yield "a request left before its claim was synced"
     noted = _last(before, lambda e: e.writes(SENT_JOURNAL))
-    kept = _last(before, lambda e: e.syncs(SENT_JOURNAL))
-    if noted < claimed or kept < noted or before[kept].ended > send.began:
+    journalled = _last(before, lambda e: e.syncs(SENT_JOURNAL))
+    if noted < claimed or journalled < noted or before[journalled].ended > send.began:
         yield "a request left before it was in the sent journal"
     came = -1
     for words, holds in STEPS:
@@ -226,7 +226,7 @@ def _wrong(mine: list[Event], send: Event, said: Event) -> Iterator[str]:
     box = next(i for i, event in enumerate(after) if event.syncs(".box"))
     if wal < box:
         yield "the database heard of an answer before the answer journal was synced"
-    if said.began < after[came].ended:
+    if page.began < after[came].ended:
         yield "a page said Booked before that was synced"
 
 

@@ -74,12 +74,12 @@ class Counts:
     false_not_booked: int = 0
     not_taken_up: int = 0
     bookings: int = 0
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def find(self, what: str, words: str) -> None:
         """Count one violation."""
         setattr(self, what, getattr(self, what) + 1)
-        self.said = [*self.said, f"{what}: {words}"][:3]
+        self.messages = [*self.messages, f"{what}: {words}"][:3]
 
 
 @row(37, "The database is restored from a backup around sends, SQLite")
@@ -108,7 +108,9 @@ def _restores(case: Case, kind: str) -> Verdict:
                 _Round(desk, service, case.rng, counts).play()
         counts.bookings += len(service.bookings)
     unlisted = counts.unlisted + counts.not_taken_up
-    note = f"{counts.bookings} bookings; " + ("; ".join(counts.said) or "each an order, or listed")
+    note = f"{counts.bookings} bookings; " + (
+        "; ".join(counts.messages) or "each an order, or listed"
+    )
     return Verdict(
         counts.restores,
         lost=unlisted,
@@ -159,9 +161,9 @@ class _Round:
         ahead = rng.choice((0, 0, 0, 15, 22, 40)) if minutes is None else minutes
         pickup_at = self.desk.clock() + timedelta(minutes=ahead)
         self.desk.place(**({"pickup_at": pickup_at} if ahead else {}))
-        ways = (service.booked, service.lost_answer, service.unreachable, _refused, _limited)
+        answers = (service.booked, service.lost_answer, service.unreachable, _refused, _limited)
         weights = (12, 3, 1, 2, 1)
-        service.create.extend(rng.choices(ways, weights, k=1))
+        service.create.extend(rng.choices(answers, weights, k=1))
 
     def _work(self, steps: int) -> None:
         with self._worker() as worker:

@@ -35,7 +35,7 @@ from ridedash.views.board.pages import SAME_S
 from tests.running import clean_environment
 
 POLL_POINTS: Final = ("poll.claimed", "poll.answered", "poll.merged", "handover.merged")
-WAYS: Final = ("match_cancel", "match_cancel", "matching", "match_fails")
+ANSWER_KINDS: Final = ("match_cancel", "match_cancel", "matching", "match_fails")
 OPEN: Final = ("armed", "calling", "unconfirmed")
 BATCH: Final = 170
 LIVE: Final = 8  # shared rides in progress at a time
@@ -62,10 +62,14 @@ class Sharers(CrashRun):
             len(self.desk.in_state(OrderState.READY, OrderState.SENDING, OrderState.MATCHING))
             < LIVE
         ):
-            self.desk.press(rng.choice(self.ways))
+            self.desk.press(rng.choice(self.answer_kinds))
         for order_id in self.desk.in_state(OrderState.MATCHING):
             press = self.desk.presses.get(order_id)
-            if press is not None and press.way == "match_cancel" and order_id not in self.armed:
+            if (
+                press is not None
+                and press.answer_kind == "match_cancel"
+                and order_id not in self.armed
+            ):
                 self._arm(order_id)
 
     def _arm(self, order_id: int) -> None:
@@ -80,10 +84,10 @@ class Sharers(CrashRun):
         """Whether any order is in progress, or any action may still be called."""
         states = (OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
         with self.desk.db.read() as s:
-            asked = s.scalars(
+            armed_actions = s.scalars(
                 select(Action.id).where(Action.state.in_(OPEN), Action.calls < MOST_CALLS)
             ).first()
-        return bool(self.desk.in_state(*states)) or asked is not None
+        return bool(self.desk.in_state(*states)) or armed_actions is not None
 
     def settle(self) -> Findings:
         """Run one worker until nothing is in progress; check hand-overs and armed cancels."""
@@ -93,14 +97,18 @@ class Sharers(CrashRun):
                 s.scalars(select(TimelineEvent.order_id).where(TimelineEvent.name == "handover"))
             )
             orders = s.scalars(select(Order).where(Order.txn_id.is_not(None))).all()
-            asked = {
+            armed_actions = {
                 each.order_id: each
                 for each in s.scalars(select(Action).where(Action.name == "cancel"))
             }
         cancels = Counter(line["booking_id"] for line in self.desk.ledger.of("cancel"))
         for order in orders:
             _check_hand_over(
-                found, order, handed[order.id], cancels[order.booking_id], asked.get(order.id)
+                found,
+                order,
+                handed[order.id],
+                cancels[order.booking_id],
+                armed_actions.get(order.id),
             )
         return found
 
@@ -112,9 +120,9 @@ def _check_hand_over(
         found.find("lost", f"order {order.id} is still looking for its ride")
     if order.state == OrderState.BOOKED and handed != 1:
         found.find("doubled", f"order {order.id} was handed over {handed} times")
-    # `told`: both attempts to send the cancel are used up, and the page says "not confirmed".
-    told = armed is not None and (armed.state, armed.calls) == ("unconfirmed", MOST_CALLS)
-    if order.state == OrderState.BOOKED and armed and cancels == 0 and not told:
+    # `given_up`: both attempts to send the cancel are used up, and the page says "not confirmed".
+    given_up = armed is not None and (armed.state, armed.calls) == ("unconfirmed", MOST_CALLS)
+    if order.state == OrderState.BOOKED and armed and cancels == 0 and not given_up:
         found.find(
             "lost",
             f"the cancel of order {order.id} was never sent: {armed.state} after {armed.calls} "
@@ -135,7 +143,7 @@ def hand_over(case: Case) -> Verdict:
     while tally.total < kills or not (
         case.short or all(tally.kills[point] >= 100 for point in POLL_POINTS)
     ):
-        options = {"ways": WAYS, "points": POLL_POINTS, "locked_share": 0.0}
+        options = {"answer_kinds": ANSWER_KINDS, "points": POLL_POINTS, "locked_share": 0.0}
         with (
             database(case) as url,
             crash_run(case, url, f"run-{tally.orders}", Sharers, **options) as run,
@@ -155,7 +163,7 @@ def dying_tracker(case: Case) -> Verdict:
     speed = case.size(1, 3) * 1.0
     with (
         database(case) as url,
-        crash_run(case, url, "run", CrashRun, speed=speed, ways=("forever",)) as run,
+        crash_run(case, url, "run", CrashRun, speed=speed, answer_kinds=("forever",)) as run,
     ):
         _book(run, RIDES)
         began, kills = time.monotonic(), 0
@@ -202,17 +210,17 @@ def silent_tracker(case: Case) -> Verdict:
     service, wrong = Service(), Counter[str]()
     with shop(case.folder, service.handle) as desk:
         browser, ride = desk.browser(), followed(desk, service)
-        _told(browser, ride, wrong, 0)
+        _check_pages(browser, ride, wrong, 0)
         desk.clock.go(10)
         # the worker claims the ride, and "dies": nothing is done with the claim
         wrong["nothing to take over"] += len(desk.worker.tracker.claim(8)) != 1
         for passed, age in ((SILENT_S - 11, SILENT_S - 1), (2, SILENT_S + 1), (9, SILENT_S + 10)):
             desk.clock.go(passed)
-            _told(browser, ride, wrong, age)
+            _check_pages(browser, ride, wrong, age)
         with contextlib.closing(AnswerJournal(desk.folder / "box", slots=64)) as journal:
             Worker(desk.runtime, journal).step()
         wrong["the ride was not taken over"] += desk.ride(ride).seen_at != desk.clock()
-        _told(browser, ride, wrong, 0)
+        _check_pages(browser, ride, wrong, 0)
     note = str(
         dict(+wrong)
         or f"told after {SILENT_S:.0f} s and taken back; its ride polled {SILENT_S:.0f} s later"
@@ -220,14 +228,14 @@ def silent_tracker(case: Case) -> Verdict:
     return Verdict(5, ok=not +wrong, note=note)
 
 
-def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> None:
+def _check_pages(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> None:
     """Count in `wrong` the pages that don't say that the worker is silent, or say so too soon."""
     silent = age > SILENT_S
     for path in ("/", "/rides/new", f"/rides/{ride}", "/history"):
         bands = BAND.findall(browser.get(path).text)
         hidden = [bool(re.search(r"\shidden\b", band)) for band in bands]
         wrong[f"{path} at {age:.0f} s"] += hidden != [not silent]
-    wrong[f"an open page at {age:.0f} s"] += _says_stopped(browser, silent) is not silent
+    wrong[f"an open page at {age:.0f} s"] += _shows_stopped(browser, silent) is not silent
     ready = browser.get("/readyz")
     wrong[f"/readyz: {ready.status_code} at {age:.0f} s"] += ready.status_code != (
         503 if silent else 200
@@ -235,7 +243,7 @@ def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> N
     wrong[f"its worker at {age:.0f} s"] += ready.get_json()["checks"]["worker"] is silent
 
 
-def _says_stopped(browser: FlaskClient, expected: bool) -> bool:
+def _shows_stopped(browser: FlaskClient, expected: bool) -> bool:
     """Whether an open page's poll says that updates stopped.
 
     The clock was set ahead, but an answer is cached for a moment of real time: wait until the cache
@@ -259,12 +267,14 @@ def restarted(case: Case) -> Verdict:
         for number in range(1, tries + 1):
             command = [sys.executable, "-m", "ridedash.cli", "worker"]
             with subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL) as worker:
-                came += comes(partial(_beats, db, number, worker)) and worker.poll() is None
+                came += (
+                    comes(partial(_has_heartbeats, db, number, worker)) and worker.poll() is None
+                )
                 worker.kill()
     return Verdict(tries, ok=came == tries, note=f"{came} of {tries} starts went round")
 
 
-def _beats(db: Database, number: int, worker: "subprocess.Popen[bytes]") -> bool:
+def _has_heartbeats(db: Database, number: int, worker: "subprocess.Popen[bytes]") -> bool:
     """Whether that many workers have a heartbeat, or this one has ended."""
     with db.read() as s:
         return (
@@ -293,7 +303,9 @@ def three_trackers_postgresql(case: Case) -> Verdict:
 def _three(case: Case) -> Verdict:
     with (
         database(case) as url,
-        crash_run(case, url, "run", CrashRun, speed=SLOWER, hold_s=0.02, ways=("forever",)) as run,
+        crash_run(
+            case, url, "run", CrashRun, speed=SLOWER, hold_s=0.02, answer_kinds=("forever",)
+        ) as run,
     ):
         _book(run, RIDES)
         lives = [run.nursery.spawn(run.desk.life(hurry=SLOWER)) for _ in range(3)]
@@ -315,11 +327,11 @@ def _three(case: Case) -> Verdict:
 
 def _overlaps(run: CrashRun) -> int:
     """Polls that began while another poll of the same ride was unanswered."""
-    count, asked = 0, Counter[str]()
+    count, open_calls = 0, Counter[str]()
     for line in run.desk.ledger.lines():
         if line["what"] == "track":
-            count += asked[line["key"]] > 0
-            asked[line["key"]] += 1
+            count += open_calls[line["key"]] > 0
+            open_calls[line["key"]] += 1
         elif line["what"] == "tracked":
-            asked[line["key"]] -= 1
+            open_calls[line["key"]] -= 1
     return count

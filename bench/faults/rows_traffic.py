@@ -50,7 +50,7 @@ AWAY_S: Final = 600.0
 FRESH_S: Final = 45.0
 CALLS: Final = 60
 PAGE_S: Final = 4.0  # seconds between two polls of an open page
-TOLD_S: Final = 10.0 - PAGE_S
+KNOWN_WITHIN_S: Final = 10.0 - PAGE_S
 TOGGLES: Final = 12
 BEFORE_S: Final = 12.0
 SHORT_S: Final = AWAY_S / 20
@@ -88,12 +88,12 @@ def _limited(retry_after: str) -> httpx.Response:
 def too_many(_case: Case) -> Verdict:
     """Calls are throttled exactly as long as required; actions of people go first afterwards."""
     wrong = [sent[:40] for sent, wait_s in RETRY_AFTER.items() if not _is_held(sent, wait_s)]
-    said = (
+    note = (
         f"wrong: {wrong}"
         if wrong
         else "held to the millisecond; then writes, pages, waiting guests, the rest"
     )
-    return Verdict(len(RETRY_AFTER), ok=not wrong, note=said)
+    return Verdict(len(RETRY_AFTER), ok=not wrong, note=note)
 
 
 def _is_held(sent: str, wait_s: float) -> bool:
@@ -133,12 +133,12 @@ def away(case: Case) -> Verdict:
         found = outage(place, 300, before_s=30.0, away_s=AWAY_S, after_s=90.0)
     ok = (
         found.calls <= CALLS
-        and found.told_s <= TOLD_S
+        and found.known_after_s <= KNOWN_WITHIN_S
         and found.fresh_s <= FRESH_S
         and found.peak <= RATE
     )
     note = (
-        f"{found.calls} calls, known after {found.told_s:.1f} s, "
+        f"{found.calls} calls, known after {found.known_after_s:.1f} s, "
         f"fresh {found.fresh_s:.1f} s after, peak {found.peak}/s"
     )
     return Verdict(300, lost=found.lost, ok=ok, note=note)
@@ -175,9 +175,9 @@ def away_for_real(case: Case) -> Verdict:
     with _rides(case) as (place, traffic, port):
         with answering(port):
             time.sleep(BEFORE_S)
-        went, told_s = time.monotonic(), _told_s(place, SHORT_S)
+        went, known_after_s = time.monotonic(), _known_after_s(place, SHORT_S)
         with answering(port):
-            return _judged(place, traffic, went, told_s)
+            return _judged(place, traffic, went, known_after_s)
 
 
 @row(14, "A service that hangs for 30 s: connections, and no answers", short=False)
@@ -187,8 +187,8 @@ def hanging_for_real(case: Case) -> Verdict:
         time.sleep(BEFORE_S)
         went = time.monotonic()
         with stopped(pid):
-            told_s = _told_s(place, SHORT_S)
-        return _judged(place, traffic, went, told_s)
+            known_after_s = _known_after_s(place, SHORT_S)
+        return _judged(place, traffic, went, known_after_s)
 
 
 @contextmanager
@@ -202,12 +202,15 @@ def _rides(case: Case) -> Iterator[tuple[Town, Counted, int]]:
             yield place, traffic, port
 
 
-def _judged(place: Town, traffic: Counted, went: float, told_s: float) -> Verdict:
+def _judged(place: Town, traffic: Counted, went: float, known_after_s: float) -> Verdict:
     came = time.monotonic()
     fresh_s = _fresh_s(place, 60.0)
     calls, most = sum(went <= began < came for began in traffic.began), peak(traffic.began)
-    ok = calls <= CALLS and told_s <= TOLD_S and fresh_s <= FRESH_S and most <= RATE
-    note = f"{calls} calls, told after {told_s:.1f} s, fresh after {fresh_s:.1f} s, peak {most}/s"
+    ok = calls <= CALLS and known_after_s <= KNOWN_WITHIN_S and fresh_s <= FRESH_S and most <= RATE
+    note = (
+        f"{calls} calls, known after {known_after_s:.1f} s, "
+        f"fresh after {fresh_s:.1f} s, peak {most}/s"
+    )
     return Verdict(300, ok=ok, note=note)
 
 
@@ -229,15 +232,15 @@ def _working(place: Town, http: Http, port: int, traffic: Traffic) -> Iterator[N
         thread.join(30)
 
 
-def _told_s(place: Town, seconds: float) -> float:
+def _known_after_s(place: Town, seconds: float) -> float:
     """Seconds until the worker recorded that the service is silent; waits for the whole outage."""
-    began, told = time.monotonic(), seconds
+    began, known_s = time.monotonic(), seconds
     while (passed := time.monotonic() - began) < seconds:
         with place.s.db.read() as s:
             if alarms(s, datetime.now(UTC)).silent_since is not None:
-                told = min(told, passed)
+                known_s = min(known_s, passed)
         time.sleep(0.2)
-    return told
+    return known_s
 
 
 def _fresh_s(place: Town, seconds: float) -> float:

@@ -88,7 +88,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Line:
+class RowResult:
     """The result of a row. `verdict` is None if the row was skipped or raised; `why` says why."""
 
     row: Row
@@ -107,7 +107,7 @@ class Line:
 
     def facts(self) -> dict[str, Any]:
         """The line as a JSON object."""
-        told = (
+        verdict = (
             {}
             if self.verdict is None
             else {k: v for k, v in asdict(self.verdict).items() if k != "seed"}
@@ -120,7 +120,7 @@ class Line:
         }
         return {
             **row,
-            **told,
+            **verdict,
             "seconds": round(self.seconds, 1),
             "verdict": self.word,
             "why": self.why,
@@ -166,7 +166,9 @@ def seed_of(row: Row, base: int) -> int:
     return random.Random(f"{base} {row.key}").getrandbits(32)
 
 
-def run_row(row: Row, seed: int, folder: Path, short: bool, minutes: float | None = None) -> Line:
+def run_row(
+    row: Row, seed: int, folder: Path, short: bool, minutes: float | None = None
+) -> RowResult:
     """Run one row. Only Missing skips it; every other exception fails it."""
     began = time.monotonic()
     case = Case(seed, random.Random(seed), folder, short, row.database, minutes)
@@ -178,7 +180,7 @@ def run_row(row: Row, seed: int, folder: Path, short: bool, minutes: float | Non
     except Exception as error:
         traceback.print_exc()
         why = f"{type(error).__name__}: {error}"[:300]
-    return Line(row, seed, time.monotonic() - began, verdict, why, skipped)
+    return RowResult(row, seed, time.monotonic() - began, verdict, why, skipped)
 
 
 # f.bk, f.nb: falsely shown as booked, and as not booked
@@ -186,15 +188,15 @@ COUNTS: Final = ("tried", "lost", "dbl", "f.bk", "f.nb", "500s")
 HEAD: Final = f"row  {'fault':<60} {' '.join(f'{name:>5}' for name in COUNTS)} {'s':>6}  verdict"
 
 
-def shown(line: Line) -> str:
+def shown(line: RowResult) -> str:
     """A row as one line of the scoreboard."""
     v = line.verdict
-    told = (
+    cells_shown = (
         (v.tried, v.lost, v.doubled, v.false_booked, v.false_not_booked, v.errors500)
         if v
         else ("-",) * 6
     )
-    cells = " ".join(f"{each:>5}" for each in told)
+    cells = " ".join(f"{each:>5}" for each in cells_shown)
     note = f"  {v.note if v else line.why}".rstrip()
     return (
         f"{line.row.number:>3}  {line.row.fault:<60.60} {cells} {line.seconds:>6.1f}  "

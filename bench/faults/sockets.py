@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 from tests.service.servers import answer
 
 LONG_LABEL: Final = "x" * 64  # fails without a resolver: labels have at most 63 characters
-Deed = Callable[[socket.socket, threading.Event, dict[str, Any]], None]
+Answering = Callable[[socket.socket, threading.Event, dict[str, Any]], None]
 
 
 @contextlib.contextmanager
@@ -45,12 +45,12 @@ def deaf() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def behind_tls(folder: Path, heard: list[bytes]) -> Iterator[str]:
-    """A server with an untrusted certificate; `heard` gets what it reads inside of TLS."""
+def behind_tls(folder: Path, received: list[bytes]) -> Iterator[str]:
+    """A server with an untrusted certificate; `received` gets what it reads inside of TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(_own_certificate(folder))
     listening = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=_shake_hands, args=(listening, context, heard))
+    thread = threading.Thread(target=_shake_hands, args=(listening, context, received))
     thread.start()
     try:
         yield f"https://127.0.0.1:{listening.getsockname()[1]}"
@@ -61,7 +61,7 @@ def behind_tls(folder: Path, heard: list[bytes]) -> Iterator[str]:
         thread.join(10)
 
 
-def _shake_hands(listening: socket.socket, context: ssl.SSLContext, heard: list[bytes]) -> None:
+def _shake_hands(listening: socket.socket, context: ssl.SSLContext, received: list[bytes]) -> None:
     with contextlib.suppress(OSError):
         while True:
             line, _ = listening.accept()
@@ -71,7 +71,7 @@ def _shake_hands(listening: socket.socket, context: ssl.SSLContext, heard: list[
                 line,
                 context.wrap_socket(line, server_side=True) as safe,
             ):
-                heard.append(safe.recv(65536))
+                received.append(safe.recv(65536))
 
 
 def _own_certificate(folder: Path) -> Path:
@@ -85,11 +85,11 @@ def _own_certificate(folder: Path) -> Path:
         .not_valid_before(now)
         .not_valid_after(now + datetime.timedelta(days=1))
     )
-    plain = serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    unencrypted = serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     path = folder / "own.pem"
     path.write_bytes(
         made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-        + key.private_bytes(serialization.Encoding.PEM, *plain)
+        + key.private_bytes(serialization.Encoding.PEM, *unencrypted)
     )
     return path
 
@@ -113,20 +113,20 @@ def _silent(_line: socket.socket, stop: threading.Event, _body: dict[str, Any]) 
 
 def _sends(
     make: Callable[[bytes], bytes], ends: Callable[[socket.socket], None] = socket.socket.close
-) -> Deed:
-    def deed(line: socket.socket, _stop: threading.Event, body: dict[str, Any]) -> None:
+) -> Answering:
+    def send(line: socket.socket, _stop: threading.Event, body: dict[str, Any]) -> None:
         line.sendall(make(booked(body)))
         ends(line)
 
-    return deed
+    return send
 
 
-def _stalls(make: Callable[[bytes], bytes]) -> Deed:
-    def deed(line: socket.socket, stop: threading.Event, body: dict[str, Any]) -> None:
+def _stalls(make: Callable[[bytes], bytes]) -> Answering:
+    def send(line: socket.socket, stop: threading.Event, body: dict[str, Any]) -> None:
         line.sendall(make(booked(body)))
         stop.wait(5)
 
-    return deed
+    return send
 
 
 def _page(status: str) -> Callable[[bytes], bytes]:
@@ -134,7 +134,7 @@ def _page(status: str) -> Callable[[bytes], bytes]:
 
 
 # Failures of an answer after the service has booked; each leaves the outcome unknown.
-AFTER_THE_DEED: Final[dict[str, Deed]] = {
+AFTER_THE_BOOKING: Final[dict[str, Answering]] = {
     "closed": _sends(lambda _body: b""),
     "reset": _sends(lambda _body: b"", reset),
     "silent": _silent,

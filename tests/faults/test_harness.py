@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bench.faults.__main__ import told
+from bench.faults.__main__ import print_and_store
 from bench.faults.rows_busy_year import judged
 from bench.faults.rows_restore import restored_sqlite
-from bench.faults.scoreboard import Case, Line, Row, Verdict
+from bench.faults.scoreboard import Case, Row, RowResult, Verdict
 from ridedash.rides.orders import restore
 from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.store.database.database import Database
@@ -29,15 +29,15 @@ def test_a_writer_waits_no_longer_for_another_than_the_matrix_allows(tmp_path: P
 
 
 def test_a_stopped_run_keeps_its_finished_rows(tmp_path: Path) -> None:
-    def stopped() -> Iterator[Line]:
-        yield Line(
+    def stopped() -> Iterator[RowResult]:
+        yield RowResult(
             Row(1, "first", run=lambda _case: Verdict(3)), seed=7, seconds=1.0, verdict=Verdict(3)
         )
         raise KeyboardInterrupt
 
     file = tmp_path / "faults.json"
     with pytest.raises(KeyboardInterrupt):
-        told(stopped(), {"command": "python -m bench.faults", "asked": 2}, file)
+        print_and_store(stopped(), {"command": "python -m bench.faults", "asked": 2}, file)
     stored = json.loads(file.read_text())
     assert [(row["fault"], row["tried"], row["verdict"]) for row in stored["rows"]] == [
         ("first", 3, "holds")

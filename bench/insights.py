@@ -114,15 +114,15 @@ def _against_orders(run: Run, prop: BusyProperty) -> list[Result]:
 def _measured(run: Run, prop: BusyProperty) -> list[Result]:
     shown = prop.shown
     shown.browser = shown.desk.client()  # as an admin
-    found = [_requested(run, prop, label, days) for label, days in PERIODS.items()]
+    found = [_page_of(run, prop, label, days) for label, days in PERIODS.items()]
     shared(prop)
     both = [str(shown.desk.ids[f"{name}.property"]) for name in ("desk", "other")]
     for label, days in {"a month": MONTH, "all 100,000 rides": YEAR}.items():
-        found.append(_requested(run, prop, f"{label}, of two properties", days, property=both))
+        found.append(_page_of(run, prop, f"{label}, of two properties", days, property=both))
     return found
 
 
-def _requested(
+def _page_of(
     run: Run, prop: BusyProperty, label: str, days: tuple[str, str], **more: list[str]
 ) -> Result:
     ask = partial(prop.shown.get, "/insights", **{"from": days[0], "to": days[1]}, **more)

@@ -37,11 +37,13 @@ def web(run: Run) -> Ratio:
         ]
         booked = sum(desk.book(n) for n, desk in enumerate(desks * 2))
         time.sleep(2)
-        next_desk = itertools.cycle(desks)
+        desk_cycle = itertools.cycle(desks)
 
         def after_pages() -> float:
             with ThreadPoolExecutor(5) as pool:
-                list(pool.map(lambda n: next(next_desk).look(1 + n % max(1, booked)), range(pages)))
+                list(
+                    pool.map(lambda n: next(desk_cycle).look(1 + n % max(1, booked)), range(pages))
+                )
             return max(processes.rss_mb(each) for each in processes.family(running.pids["web"]))
 
         found = frame.alone(run, after_pages, "MB")

@@ -53,7 +53,7 @@ class Soak:
             Desk(running.url, name, self.tally, options.seed + n)
             for n, name in enumerate(running.desks)
         ]
-        self.next_desk, self.numbers = itertools.cycle(self.desks), itertools.count(1)
+        self.desk_cycle, self.numbers = itertools.cycle(self.desks), itertools.count(1)
         self.samples: list[dict[str, Any]] = []
         self.alive: list[int] = []
         self.booked = 0
@@ -68,7 +68,7 @@ class Soak:
                     break
                 # On a busy machine, requests that can't be sent now are dropped.
                 if pool._work_queue.qsize() < WAITING:
-                    pool.submit(next(self.next_desk).look, self._some_ride(n))
+                    pool.submit(next(self.desk_cycle).look, self._some_ride(n))
                     if n % round(self.options.pages) == 0:
                         pool.submit(self._each_second)
                 if due - self.began >= len(self.samples) * SAMPLE_S:
@@ -87,7 +87,7 @@ class Soak:
                 )
             )
         if len(self.alive) < self.options.rides:
-            self.booked += next(self.next_desk).book(next(self.numbers))
+            self.booked += next(self.desk_cycle).book(next(self.numbers))
 
     def _sample(self) -> None:
         took, self.tally.took = self.tally.took, []

@@ -84,9 +84,9 @@ def _names(nodeid: str) -> set[str]:
     return set(nodeid.partition("::")[0].split("/"))
 
 
-def _place(item: pytest.Item) -> int:
+def _rank(item: pytest.Item) -> int:
     names = _names(item.nodeid)
-    return next((place for place, name in enumerate(FIRST) if name in names), len(FIRST))
+    return next((rank for rank, name in enumerate(FIRST) if name in names), len(FIRST))
 
 
 @pytest.fixture(scope="session")
@@ -147,7 +147,7 @@ def desk(tmp_path: Path) -> "Iterator[Desk]":
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=_place)  # after pytest-randomly has shuffled them
+    items.sort(key=_rank)  # after pytest-randomly has shuffled them
     for item in items:
         if "database" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.database)

@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 from tests.service.servers import answer
 
 LONG_LABEL: Final = "x" * 64  # fails without a resolver: labels have at most 63 characters
-Answering = Callable[[socket.socket, threading.Event, dict[str, Any]], None]
+AnswerSender = Callable[[socket.socket, threading.Event, dict[str, Any]], None]
 
 
 @contextlib.contextmanager
@@ -113,7 +113,7 @@ def _silent(_line: socket.socket, stop: threading.Event, _body: dict[str, Any]) 
 
 def _sends(
     make: Callable[[bytes], bytes], ends: Callable[[socket.socket], None] = socket.socket.close
-) -> Answering:
+) -> AnswerSender:
     def send(line: socket.socket, _stop: threading.Event, body: dict[str, Any]) -> None:
         line.sendall(make(booked(body)))
         ends(line)
@@ -121,7 +121,7 @@ def _sends(
     return send
 
 
-def _stalls(make: Callable[[bytes], bytes]) -> Answering:
+def _stalls(make: Callable[[bytes], bytes]) -> AnswerSender:
     def send(line: socket.socket, stop: threading.Event, body: dict[str, Any]) -> None:
         line.sendall(make(booked(body)))
         stop.wait(5)
@@ -134,7 +134,7 @@ def _page(status: str) -> Callable[[bytes], bytes]:
 
 
 # Failures of an answer after the service has booked; each leaves the outcome unknown.
-AFTER_THE_BOOKING: Final[dict[str, Answering]] = {
+AFTER_THE_BOOKING: Final[dict[str, AnswerSender]] = {
     "closed": _sends(lambda _body: b""),
     "reset": _sends(lambda _body: b"", reset),
     "silent": _silent,

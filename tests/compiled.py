@@ -22,7 +22,7 @@ _Builder = Callable[..., tuple[str, str]]  # makes an address from a rule and th
 # what Rule.compile() makes
 COMPILED: Final = ("_parts", "_trace", "_converters", "arguments")
 BUILDERS: Final = ("_build", "_build_unknown")
-STATEMENTS: Final = 5_000  # kept for all engines of a run; by default an engine keeps 500
+STATEMENTS: Final = 5_000  # cached for all engines of a run; by default an engine caches 500
 
 
 class Templates(FileSystemBytecodeCache):

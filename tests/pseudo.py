@@ -41,7 +41,7 @@ SHORT: Final = 10  # letters; a shorter text doubles its length
 
 
 def speak(app: Any, name: str, folder: Path) -> None:
-    """Show every page of an app in a pseudo-locale, whoever reads it."""
+    """Show every page of an app in a pseudo-locale, for every reader."""
     use(app, LOCALES[name], catalogues(name, folder))
 
 

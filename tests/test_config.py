@@ -62,7 +62,7 @@ def test_only_the_own_sandbox_counts_as_a_service_without_real_rides(
 
 
 def test_a_demo_can_be_opened_to_the_phones_of_a_room(tmp_path: Path) -> None:
-    """It is served by http, because nobody has a certificate there. Live mode refuses http."""
+    """It is served by http, because there is no certificate there. Live mode refuses http."""
     given = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_HOST": "192.0.2.7"}
     assert load(given).public_url == "http://192.0.2.7:8000"
     with pytest.raises(BadSettingError, match="RIDEDASH_PUBLIC_URL"):

@@ -200,7 +200,7 @@ def test_the_page_of_the_architecture_has_these_layers(row: str, layers: list[se
 
 
 def test_models_hold_tables_without_queries() -> None:
-    """Whoever looks for a query looks in the modules of store/, and not among its models."""
+    """A developer looks for a query in the modules of store/, and not among its models."""
     called = re.compile(r"\b(select|insert|update|delete)\(|\.execute\(|\bSession\b")
     folder = PACKAGE / "store" / "models"
     assert [

@@ -260,7 +260,7 @@ class Sweep:
 
 
 def paired(desk: Desk) -> dict[str, str]:
-    """Pair a kiosk and a door display of the house. Returns their tokens."""
+    """Pair a kiosk and a door display of the property. Returns their tokens."""
     with desk.services.db.write() as s:
         home, now = desk.ids["desk.property"], desk.now
         rows = {kind: new_device(s, home, kind, "Lobby", now) for kind in KioskKind}

@@ -25,10 +25,10 @@ def test_the_line_is_that_of_the_sandbox(tmp_path: Path) -> None:
     first = time._line
     assert (first.speed_now, first.shown(desk.clock())) == (1, desk.clock())
     time.read()
-    assert time._line is first  # without a new turn the line is kept
+    assert time._line is first  # without a new turn the time line is unchanged
     desk.clock.advance(10)
     desk.web.post("/control/clock", json={"speed": 0, "leap": 600}, headers=CONTROL)
-    desk.clock.advance(1)  # until the turn is read, somebody may get an answer from before the turn
+    desk.clock.advance(1)  # until the turn is read, a client may get an answer from before the turn
     time.read()
     assert time._line.held
     assert time._line.turned_at == desk.clock()
@@ -112,7 +112,7 @@ def test_only_a_demo_with_its_own_sandbox_follows_clock_turns(
 
 
 def test_a_start_loads_neither_the_reader_of_clock_turns_nor_numpy() -> None:
-    """Only a demo follows turns, and only a logo that somebody chooses needs numpy."""
+    """Only a demo follows turns, and only a logo that a user chooses needs numpy."""
     script = "import sys, ridedash.factory, ridedash.cli"
     script += "; sys.exit(not sys.modules.keys().isdisjoint({'ridedash.turns', 'numpy'}))"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

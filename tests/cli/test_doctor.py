@@ -45,7 +45,7 @@ PICTURE = answer_with(200, "<svg/>", "image/svg+xml")
 
 @contextmanager
 def other_server(answers: Answers) -> Iterator[tuple[str, list[str]]]:
-    """A server that answers by the first word of a path. Yields its address and the paths asked."""
+    """Answers by the first word of a path. Yields the server's address and the requested paths."""
     requests: list[str] = []
 
     def app(environ: Any, start: Any) -> Any:

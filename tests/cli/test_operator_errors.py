@@ -19,7 +19,7 @@ from ridedash.store.database.database import DatabaseBusy
 from tests.cli.test_commands import ridedash
 from tests.test_config import LIVE
 
-NOWHERE = Path("/sys/ridedash")  # a folder that nobody can make, not even root
+NOWHERE = Path("/sys/ridedash")  # a folder that no user can make, not even root
 HERE = {"RIDEDASH_INSTANCE": str(NOWHERE)}
 
 

@@ -1,4 +1,4 @@
-"""Somebody who presents a running demo over HTTP: begins stories, and steps or plays them."""
+"""A person who presents a running demo over HTTP: begins stories, and steps or plays them."""
 
 import re
 import time
@@ -24,7 +24,7 @@ class Presenter:
     def __init__(self, demo: Running) -> None:
         self.demo = demo
         self.http = httpx.Client(base_url=demo.url, timeout=ANSWERS_S, trust_env=False)
-        self.token = ""  # the CSRF token of forms, the same until somebody signs in or out
+        self.token = ""  # the CSRF token of forms, the same until a user signs in or out
         form = {"name": demo.name, "password": demo.password}
         assert self.press("/sign-in", page="/sign-in", **form).status_code == 303
         self.token = ""

@@ -88,7 +88,7 @@ class StageProperty:
             order = desk.order(state, status, of, **facts)
             link = make_link(desk.services.db, now, home, order, LinkKind.RIDER, who)
             self.rides.append(Shown(kind, order, link, began))
-        self.pass_by(0.001)  # the clock is not turned at the very moment at which the rides began
+        self.pass_by(0.001)  # the clock is not turned at the very time at which the rides began
 
     def pass_by(self, seconds: float) -> None:
         """Let these seconds of people's time pass; then each ride has just been seen."""

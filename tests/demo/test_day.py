@@ -137,7 +137,7 @@ def made(folders: Path) -> Iterator[Hotel]:
 
 
 class Ledger:
-    """What the sandbox itself has of the bookings, at the moment of the start."""
+    """What the sandbox itself has of the bookings, at the start."""
 
     def __init__(self, services: Services) -> None:
         settings_before = sandbox_settings(services.settings)

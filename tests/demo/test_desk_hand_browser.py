@@ -12,7 +12,7 @@ from tests.views.desk_page import PATH
 __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 DROP = "Meridian Airport"
-# the result; whether it came within PATIENCE_MS; the field in which somebody has typed
+# the result; whether it came within PATIENCE_MS; the field in which a user has typed
 HAND = """async ([what, wanted]) => {
   const { PATIENCE_MS } = await import("/static/js/demo/hand.js");
   const { [what]: hand } = await import("/static/js/demo/desk_hand.js");
@@ -36,7 +36,7 @@ LEFT = """async () => {
   const { typedInto, isLeftBehind } = await import("/static/js/demo/typed.js");
   return [typedInto(document)?.id, isLeftBehind(document)];
 }"""
-# the field loses the focus with the last letter, as when somebody presses beside the frame
+# the field loses the focus with the last letter, as when a user clicks beside the frame
 LOSES = """name => document.querySelector("#drop").addEventListener("input", function gone(event) {
   if (event.target.value !== name) return;
   event.target.removeEventListener("input", gone);

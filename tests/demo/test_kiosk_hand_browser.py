@@ -16,7 +16,7 @@ HAND = """async ([wanted, stands]) => {
   return book(() => document, wanted, async () => stands);
 }"""
 
-# the page is told that it is offline, just before the first answer about cars
+# the page gets the event that it is offline, just before the first answer about cars
 CUT = """() => {
   const usual = globalThis.fetch;
   globalThis.fetch = async (path, options) => {

@@ -29,7 +29,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(page.get_by_label("Seed")).to_have_value("2")
         expect(page.get_by_role("button", name="Step", exact=True)).to_be_enabled()
 
-        # what somebody typed is in the way of a step, until the presenter clears it
+        # what a user typed prevents a step, until the presenter clears it
         message = page.locator("[data-said]")
         typed = desk.locator("#guest-find")
         typed.fill("A name typed by hand")
@@ -99,11 +99,11 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         newest = re.compile("/demo/stage/newest.json")
         page.route(
             newest, lambda each: each.fulfill(status=403, json={})
-        )  # somebody else signed in
+        )  # another person signed in
         expect(message).to_have_text("Only managers direct a demo. Sign in as one.")
         page.unroute(newest)
         expect(message).not_to_have_text("Only managers direct a demo. Sign in as one.")
-        # somebody signs out and in again, and no poll meets the sign-out
+        # the user signs out and in again, and no poll meets the sign-out
         page.route(newest, lambda each: each.abort())
         context.clear_cookies()
         # the board opens the sign-in page by itself; a second one would have another CSRF token
@@ -121,7 +121,7 @@ def test_stories_type_at_the_desk_press_at_the_kiosk_and_the_phone_follows(
         expect(message).to_have_text("All rides and guests are deleted. The demo begins anew.")
         expect(page.get_by_label("Story")).to_have_value("receipt")  # the first story
 
-        context.clear_cookies()  # somebody has signed out
+        context.clear_cookies()  # the user has signed out
         expect(message).to_have_text("You are signed out. Sign in again.")
         fill_in(desk, demo)
         held: list[Route] = []

@@ -61,7 +61,7 @@ class Family:
                     words = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
                     found[int(folder.name)] = words.decode(errors="replace").strip()
             except OSError:
-                continue  # it has ended, or belongs to somebody else
+                continue  # it has ended, or belongs to another user
         return found
 
     def end(self) -> None:
@@ -81,7 +81,7 @@ class Family:
         empty = 0
         while time.monotonic() < until:
             for child in self.children:
-                child.poll()  # a child that ended is a zombie until somebody asks for its code
+                child.poll()  # a child that ended is a zombie until its parent reads its exit code
             # twice: a process that is just starting shows no environment yet
             empty = 0 if self.alive() else empty + 1
             if empty == 2:

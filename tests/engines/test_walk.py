@@ -69,7 +69,7 @@ def test_back_leads_to_a_form_whose_button_books_what_is_in_its_fields(
     engine.at("/history")
     engine.back()
     engine.at("/rides/new")
-    # a page that a browser has kept is hidden, and loaded anew: shared/anew.js
+    # a page that a browser has cached is hidden, and loaded anew: shared/anew.js
     engine.until("return !window.isLeft && document.querySelector('.has-script') && true;")
     assert engine.run(DROP) == ["", "", ""]
     assert engine.run(BUTTON) != chosen

@@ -1,4 +1,4 @@
-"""SVG logos: what drawing programs write is kept; nothing that runs, loads or explodes goes out."""
+"""SVG logos: what drawing programs write stays; nothing that runs, loads or explodes goes out."""
 
 import gzip
 import re

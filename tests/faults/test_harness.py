@@ -86,7 +86,7 @@ def test_a_soak_that_was_too_short_has_no_verdict() -> None:
 def test_a_restore_without_the_journal_is_noticed_by_its_row(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Row 37 counts a booking that is made twice, and one that nobody knows of."""
+    """Row 37 counts a booking that is made twice, and one that no order has."""
     if broken == "the claim asks no journal":
         monkeypatch.setattr(SentJournal, "knows", lambda *_: False)
         monkeypatch.setattr(restore.RestoreWatch, "_last_state", lambda _: None)

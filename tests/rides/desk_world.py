@@ -43,7 +43,7 @@ KEYS = "k1:" + new_key()
 
 
 class Clock:
-    """A clock that moves only when it is told to."""
+    """A clock that moves only when a test moves it."""
 
     def __init__(self) -> None:
         self.now = START

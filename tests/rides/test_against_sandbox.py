@@ -159,7 +159,7 @@ def test_a_shared_ride_that_has_to_wait_is_handed_over_and_ends_with_its_invoice
     names = [event.name for event in sandbox.page(order_id).events]
     assert names.count("handover") == 1
     facts = Snapshot.model_validate(sandbox.ride(order_id).facts)
-    assert facts.route, "sent while riding only, and kept"
+    assert facts.route, "sent while riding only, and stored"
     assert facts.price is not None
 
 
@@ -181,7 +181,7 @@ def test_an_auto_whose_first_driver_cancels_comes_with_another(sandbox: SandboxW
     assert seen[-4:] == ["CALL_DRIVER", "IN_PROGRESS", "INVOICE", "COMPLETED"]
     trip = Snapshot.model_validate(sandbox.ride(order_id).facts).trip
     assert trip is not None
-    assert trip.payable_amount is not None, "said at the invoice only, and kept"
+    assert trip.payable_amount is not None, "sent with the invoice only, and stored"
     assert trip.cash_paid is not None
 
 

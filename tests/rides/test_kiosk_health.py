@@ -1,4 +1,4 @@
-"""What is known of a device by its last beat: silence, voices and fonts, clock, version."""
+"""What is known of a device by its last heartbeat: silence, voices and fonts, clock, version."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -74,7 +74,7 @@ def test_a_clock_is_wrong_by_more_than_half_a_minute_ahead_or_behind() -> None:
 
 def test_a_document_of_another_version_is_old() -> None:
     row = device()
-    assert kiosk_health.is_old(row) is False, "it has not said"
+    assert kiosk_health.is_old(row) is False, "it has not reported"
     for release, old in ((__version__, False), (f"{__version__}-abc", False), ("0.0-x", True)):
         row.release = release
         assert kiosk_health.is_old(row) is old

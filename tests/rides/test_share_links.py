@@ -118,7 +118,7 @@ def test_a_ride_that_is_followed_no_longer_ended_when_staff_stopped_following(de
     token = link(desk, order_id)
     stopped(desk, desk.order("BOOKED", "CALL_DRIVER"), NOON)
     stopped(desk, order_id, NOON, "swapped")
-    assert ends(desk, token, NOON + LONGEST), "nobody has stopped it"
+    assert ends(desk, token, NOON + LONGEST), "no one has stopped it"
     for hours in (2, 1):
         stopped(desk, order_id, NOON + hours * DAY / 24)
     assert ends(desk, token, NOON + DAY + DAY / 24), "the last time counts"

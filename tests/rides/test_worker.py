@@ -134,7 +134,7 @@ def test_no_more_sends_are_in_flight_than_twice_the_threads(world: World) -> Non
         assert len(worker._take_due("plan", due)) == 2, "each kind by itself"
         assert worker._begin("plan 1000")
         assert len(worker._take_due("plan", due)) == 1, "one thread is free"
-        assert worker._take_due("plan", lambda limit: [limit // 0]) == [], "nobody asks for more"
+        assert worker._take_due("plan", lambda limit: [limit // 0]) == [], "no more were requested"
 
 
 def test_orders_that_take_long_hold_back_no_later_order(world: World) -> None:

@@ -19,7 +19,7 @@ PORT, SALT = cities()
 
 
 class Clock:
-    """A wall clock that moves when told to."""
+    """A wall clock that moves when a test moves it."""
 
     def __init__(self):
         self.now = datetime(2026, 3, 4, 6, 30, tzinfo=UTC)

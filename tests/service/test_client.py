@@ -346,7 +346,7 @@ def test_an_answer_without_a_date_or_out_of_a_cache_says_nothing_of_a_clock(head
 
 
 def compressed(status, **headers):
-    """An answer in an encoding that nobody asked for, as a proxy may send it."""
+    """An answer in an encoding that was not requested, as a proxy may send it."""
     body = gzip.compress(b'{"status": "SUCCESS", "booking_id": "C1"}')
     return httpx.Response(status, content=body, headers={"Content-Encoding": "gzip", **headers})
 
@@ -546,7 +546,7 @@ def test_feedback_options_of_ever_more_categories_do_not_fill_the_memory():
     for n in range(100):
         client.feedback_options(f"c{n}", TOKEN)
     client.feedback_options("c0", TOKEN)
-    assert len(service.requests) == 100, "a hundred are kept"
+    assert len(service.requests) == 100, "a hundred are cached"
     client.feedback_options("one more", TOKEN)
     client.feedback_options("c0", TOKEN)
     assert len(service.requests) == 102, "the older ones were forgotten"

@@ -237,7 +237,7 @@ def test_ten_threads_make_one_refresh():
     flight, seen, key = SingleFlight(), [], CountedKey(10)
 
     def answer(request):
-        assert key.everybody.wait(60)  # the answer comes when all ten have asked
+        assert key.everybody.wait(60)  # the answer comes when all ten have sent their requests
         seen.append(request)
         return httpx.Response(200, json=GIVEN)
 

@@ -17,7 +17,7 @@ from cryptography.x509.oid import NameOID
 
 from tests.service.servers import answer, read_request, serving
 
-NAME = "rides.example"  # resolved by nobody but our proxy
+NAME = "rides.example"  # resolved by our proxy alone
 
 
 def private_certificate(folder: Path) -> Path:

@@ -118,7 +118,7 @@ def test_a_chosen_guest_is_that_row_while_the_typed_name_is_like_theirs(
     )
     assert prop.row(first).name == "Guest Heron"
     prop.stored_guest("Guest Heron", guest_id=first)
-    assert prop.row(first).note is None, "the note was in the form, and somebody emptied it"
+    assert prop.row(first).note is None, "the note was in the form, and the user emptied it"
 
 
 def test_no_one_is_found_in_another_property(prop: PropertyFixture) -> None:

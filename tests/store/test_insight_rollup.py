@@ -406,7 +406,7 @@ def test_days_beside_whole_parts_are_stored_for_the_latest_request_alone(desk: D
 
 
 def test_triggers_cover_all_that_the_insights_read() -> None:
-    """Whoever counts another column must add a trigger for it."""
+    """A change that counts another column must add a trigger for it."""
     counted = import_module(f"ridedash.store.migrations.versions.{MIGRATION}").COUNTED
     statements = [queries.WAITS, queries.CHANGED, queries.WAS_UNKNOWN, queries.CANCELLED]
     for grouped in (queries.GROUPS, queries.DESTINATIONS, *queries.times("sqlite", 1)):

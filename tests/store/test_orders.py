@@ -100,7 +100,7 @@ def test_a_cleared_attention_item_is_no_longer_read(desk: Desk) -> None:
     desk.add(lambda s: setattr(s.merge(item), "cleared_at", desk.now))
     with selects(desk) as statements:
         assert read(desk, order_id).attention == ()
-    assert len(statements) == 2, "and nobody asks for it"
+    assert len(statements) == 2, "and no statement reads it"
 
 
 def test_items_of_other_orders_are_not_read(desk: Desk) -> None:

@@ -66,7 +66,7 @@ def test_the_browser_that_opened_it_has_twenty_minutes_and_comes_back_for_a_day(
 ) -> None:
     with lobby.db.write() as s:
         token = own_phones.make_link(s, lobby.lobby, lobby.id, "a", NOON)
-        assert own_phones.phone_of(s, token, "", NOON) is None, "nobody has opened it"
+        assert own_phones.phone_of(s, token, "", NOON) is None, "no one has opened it"
         session = own_phones.open_link(s, token, LATER)
         assert session
         row = s.get_one(OwnPhone, secret_hash(token))

@@ -1,5 +1,5 @@
 """People and properties: sign-ins, limits on guesses, encrypted tokens, and the data of each
-property kept apart.
+property kept separate.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -63,7 +63,7 @@ def test_a_sign_in_lasts_twelve_hours_and_ends_when_it_is_closed(
         last = timedelta(hours=12) - timedelta(milliseconds=1)
         assert properties.sign_ins_of(s, [staff.id], NOW + last) == {staff.id: 2}
         assert properties.sign_ins_of(s, [staff.id], NOW + timedelta(hours=12)) == {}
-        assert properties.sign_ins_of(s, [staff.id + 1], NOW) == {}, "nobody else's"
+        assert properties.sign_ins_of(s, [staff.id + 1], NOW) == {}, "no one else's"
         close_sign_in(s, first)
         assert sign_in_facts(s, first, NOW) is None, "a copy of the cookie is worth nothing"
         assert sign_in_facts(s, second, NOW)

@@ -313,7 +313,7 @@ def test_all_addresses_of_one_subscriber_are_one(prop: PropertyFixture) -> None:
     for n in range(30):
         assert prop.wait(f"name {n}", f"2001:db8:0:1:{n:x}::{n:x}") == 0
     assert prop.wait("one more", "2001:db8:0:1::ffff") == 600
-    assert prop.wait("one more", "2001:db8:0:2::1") == 0, "of the next house"
+    assert prop.wait("one more", "2001:db8:0:2::1") == 0, "of another subscriber"
     for n in range(30):
         prop.wait(f"again {n}", f"fe80::{n:x}%eth0")
     assert prop.wait("a neighbour", "fe80::ff%eth0") == 0

@@ -144,7 +144,7 @@ def make_desk(folder: Path, **settings: str) -> Desk:
         "RIDEDASH_INSTANCE": str(folder),
         "RIDEDASH_DATABASE_URL": new_database(folder),
         "RIDEDASH_POLL_LAYER": "off",  # tests write to the database directly
-        # nothing listens there; a demo that somebody runs may have the usual port
+        # nothing listens there; a demo that is running may have the usual port
         "RIDEDASH_SANDBOX_PORT": REFUSING_PORT,
         **{f"RIDEDASH_{k}": v for k, v in settings.items()},
     }

@@ -102,7 +102,7 @@ def _series(desk: Desk) -> int:
 
 
 def _link_of_kiosk(desk: Desk) -> str:
-    """A link for a guest's own phone that nobody has opened."""
+    """An unopened link for a guest's own phone."""
     with desk.services.db.write() as s:
         home, now = desk.ids["desk.property"], desk.now
         row = new_device(s, home, KioskKind.KIOSK, "Lobby", now)
@@ -116,7 +116,7 @@ def _run(desk: Desk) -> str:
 
 
 def _kiosk(desk: Desk) -> int:
-    """A kiosk that has sent a beat; it has no PIN, one voice, and a way to a pickup point."""
+    """A kiosk that has sent a heartbeat: no PIN, one voice, directions to a pickup point."""
     with desk.services.db.write() as s:
         home = desk.ids["desk.property"]
         row = new_device(s, home, KioskKind.KIOSK, "Lobby", NOON)

@@ -72,7 +72,7 @@ ALL = Reader(requested="fr", own="ar", accepts=("de-AT", "en"), house="hi")
     ],
 )
 def test_each_surface_asks_whom_it_should(surface: Surface, reader: Reader, expected: str) -> None:
-    """docs/languages.md 5. Guests whose language is not offered get English, as staff are told."""
+    """docs/languages.md 5. Guests whose language is not offered get English, as staff read."""
     assert choose(surface, reader, OFFERED) == expected
 
 

@@ -57,7 +57,7 @@ FACT = re.compile(r"[\[\]]|\{\w+\}|%\(\w+\)[a-z]")
 
 
 class Recorder(NullTranslations):
-    """English texts; `found` holds those that were asked for."""
+    """English texts; `found` holds those that were requested."""
 
     def __init__(self) -> None:
         super().__init__()

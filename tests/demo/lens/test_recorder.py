@@ -69,7 +69,7 @@ def test_prices_are_tied_to_the_offers_that_they_became(tmp_path):
     for number, offers in ((1, (11, 12)), (2, ()), (1, (13,))):
         step.set(("due", number))
         lens.exchange(exchange("/v1/products", {"categories": [{}]}, params=trip))
-        if number == 1 and 11 in offers:  # the price of one category, asked for alone
+        if number == 1 and 11 in offers:  # the price of one category, requested alone
             lens.exchange(exchange("/v1/products", params=trip | {"category": "share"}))
         if offers:
             lens.offers(offers)

@@ -127,7 +127,7 @@ def test_a_token_whose_key_is_missing_here_is_no_fault_of_the_account_and_is_rea
             world.tokens.refreshed(world.account_id, "good")
     assert account_state(world) == "ok"
     assert [record.levelname for record in caplog.records] == ["ERROR"], (
-        "once, however often it is asked for"
+        "once, however often it is requested"
     )
     logged = caplog.text
     assert f"account {world.account_id}" in logged
@@ -392,7 +392,7 @@ def test_tokens_of_very_many_accounts_are_not_all_cached() -> None:
     cache = TokenCache(source, lambda: 100.0)  # type: ignore[arg-type]
     for account_id in range(MOST_CACHED):
         cache.bearer(account_id)
-    assert cache.bearer(0) == "0-1", "so many are kept"
+    assert cache.bearer(0) == "0-1", "so many are cached"
     cache.bearer(MOST_CACHED)
     assert len(cache._cached) == 1
     assert cache.bearer(0) == f"0-{MOST_CACHED + 2}"

@@ -277,7 +277,7 @@ def test_a_lost_order_of_no_property_is_dealt_with_once(world: World) -> None:
     lose(world, property_id=None)
     lose(world, mtx="RD-LOST-2")
     deal = after_restore.dealt_with
-    assert not deal(world.db, world.clock, "RD-LOST-2", world.staff_id), "it has a house"
+    assert not deal(world.db, world.clock, "RD-LOST-2", world.staff_id), "it has a property"
     assert not deal(world.db, world.clock, "RD-LOST-3", world.staff_id)
     assert deal(world.db, world.clock, REFERENCE, world.staff_id) is True
     assert lost_row(world).closed_at == world.clock()

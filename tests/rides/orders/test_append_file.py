@@ -143,7 +143,7 @@ def test_a_sync_proves_nothing_about_a_line_that_an_earlier_one_failed_to_write(
 def test_a_sync_proves_nothing_if_the_preparing_of_space_met_the_error_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sync of another thread is told the error that belongs to this thread's lines."""
+    """The sync of another thread gets the error that belongs to this thread's lines."""
     path = tmp_path / "sent.log"
     file = AppendFile(path)
     line = b"x" * (PREPARED - RESERVE) + b"\n"  # behind it, more space has to be prepared
@@ -153,7 +153,9 @@ def test_a_sync_proves_nothing_if_the_preparing_of_space_met_the_error_meanwhile
 
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", fails)
-        broken.setattr(os, "fdatasync", lambda _fd: file.ready())  # it succeeds, the error is told
+        broken.setattr(
+            os, "fdatasync", lambda _fd: file.ready()
+        )  # it succeeds, the error is raised
         with pytest.raises(OSError, match="may be lost"):
             file.append(line, sync=True)
     with path.open("r+b") as disk:

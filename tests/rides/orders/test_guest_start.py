@@ -465,7 +465,7 @@ def test_a_time_that_is_over_when_the_price_comes_starts_nothing(world: World) -
     with pytest.raises(NotStarted) as refused:
         start(world.runtime, order_id, by_guest(1))
     assert (refused.value.code, world.state(order_id)) == ("START_MISSED", "WAITING")
-    assert items(world, order_id) == {}, "nobody can do anything about it"
+    assert items(world, order_id) == {}, "no one can do anything about it"
 
 
 def test_a_price_that_was_too_high_is_stored_for_the_pages_until_another_reason(

@@ -168,7 +168,7 @@ def test_an_approval_orders_one_car_within_three_minutes_of_the_answer(asks: Ask
         assert found in (None, AskNow(ask_id, AskState.APPROVED, True, "", asks.offer, None))
         return found is not None
 
-    assert not may(), "nobody has answered"
+    assert not may(), "no one has answered"
     assert asks.answer(ask_id, house_pays=True)
     assert [may(LASTS), may(LASTS + MILLISECOND)] == [True, False]
     assert not may(wanted=(asks.kiosk + 1, "t", asks.offer))
@@ -324,7 +324,7 @@ def test_what_can_not_be_decrypted_yields_no_booking_request(asks: AskDesk) -> N
 
 
 def test_an_ask_of_a_removed_kiosk_is_ended_too(asks: AskDesk) -> None:
-    """The guest's name is kept no longer than for other kiosks, even if no kiosk is left."""
+    """The guest's name is stored no longer than for other kiosks, even if no kiosk is left."""
     ask_id = asks.ask()
     with asks.world.db.write() as s:
         revoke(s.get_one(Kiosk, asks.kiosk), START)

@@ -168,7 +168,7 @@ def test_the_property_pays_by_a_code_or_an_approval_alone(
     share: bool,
     seats: int | None,
 ) -> None:
-    """This holds for every rule and for whatever a press sends: nothing else lets the house pay."""
+    """This holds for every rule and whatever a press sends: nothing else lets the property pay."""
     kiosk = add_kiosk(world, rule=rule, attended=attended)
     world.clock.go(7_200)  # earlier orders count for no limit any more
     kind = {"category": "share", "kind": "share"} if share else {}
@@ -458,7 +458,7 @@ def test_an_approval_is_for_the_requested_car(world: World) -> None:
     assert refused(world, dear) == KioskRefusal.NOT_APPROVED
     with world.db.write() as s:
         kiosk_asks.reprice(s, ask_id, dear.offer_id, same=False, now=world.clock())
-    assert refused(world, dear) == KioskRefusal.NOT_APPROVED  # the house approved another price
+    assert refused(world, dear) == KioskRefusal.NOT_APPROVED  # the property approved another price
     assert refused(world, replace(pushed, ask_id=ask_id)) == KioskRefusal.NOT_APPROVED
 
 

@@ -142,7 +142,7 @@ def test_three_rides_without_a_passenger_of_one_day(desk: Desk) -> None:
     assert limit(desk) is KioskRefusal.LIVE
     began = {"what": "ride", "name": "IN_PROGRESS", "detail": None, "at": NOON}
     desk.add(lambda s: s.add(TimelineEvent(order_id=last, property_id=1, **began)))
-    assert limit(desk) is None, "somebody sits in it"
+    assert limit(desk) is None, "a guest sits in it"
     for state in ("UNKNOWN", "MATCHING", "BOOKED"):
         made = order(desk, state)
         assert limit(desk) is KioskRefusal.LIVE

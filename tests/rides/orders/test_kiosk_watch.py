@@ -24,7 +24,7 @@ def no_write() -> NoReturn:
 def test_where_nothing_is_wrong_nothing_is_changed_and_nothing_written(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a kiosk, with a kiosk that nobody has used, and with a ticket made just now."""
+    """Without a kiosk, with an unused kiosk, and with a ticket made just now."""
     monkeypatch.setattr(world.db, "write", no_write)
     assert watch(world.db, world.clock()) == 0
     monkeypatch.undo()
@@ -37,7 +37,7 @@ def test_where_nothing_is_wrong_nothing_is_changed_and_nothing_written(
 
 
 def test_a_lost_ticket_and_a_lost_visit_are_counted_once(world: World) -> None:
-    """First the ticket that was never shown, and later the visit that nobody has ended."""
+    """First the ticket that was never shown, and later the visit that was not ended."""
     order_id = pressed(world, press(world, add_kiosk(world))).order_id
     world.clock.go(46)
     assert watch(world.db, world.clock()) == 1

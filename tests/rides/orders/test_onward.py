@@ -102,7 +102,7 @@ def test_one_request_is_made_for_rides_of_one_trip_and_car(world: World, three: 
 def test_rides_that_changed_while_prices_were_requested_are_shown_again(
     world: World, three: list[int]
 ) -> None:
-    """A colleague gives a later ride another car meanwhile: its price was never asked for."""
+    """A colleague gives a later ride another car meanwhile: its price was never requested."""
 
     def meanwhile(query: dict[str, Any]) -> Any:
         own_car(world, 3, "prime")

@@ -59,7 +59,7 @@ def test_a_return_trip_is_a_planned_order_with_the_ends_swapped(world: World) ->
     assert (back.order.back_of, out.way_back) == (out.order.id, back.order.id)
     assert back.order.pickup_at == back_at
     assert (back.offer.pickup_name, back.offer.drop_name) == ("Airport", "Lobby")
-    assert (back.offer.fare_id, back.offer.price_text) == (None, ""), "no price was told for it"
+    assert (back.offer.fare_id, back.offer.price_text) == (None, ""), "no price was shown for it"
     assert back.order.guest_id == out.order.guest_id
     assert (back.order.note, "STAY10" in back.order.body) == (None, False)
     assert back.order.payment == "cash"

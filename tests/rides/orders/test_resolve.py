@@ -84,7 +84,7 @@ def test_without_the_services_word_nothing_is_linked(
 
     monkeypatch.setattr(world.client, "track_ride", fails)
     assert [checked(world, order_id) for _ in NO_ANSWERS] == [found for _, found in NO_ANSWERS]
-    assert checked(world, order_id, " ") == Checked("not_found"), "nobody is asked"
+    assert checked(world, order_id, " ") == Checked("not_found"), "the service is not called"
     assert row(world, order_id).state == S.UNKNOWN
 
 
@@ -212,7 +212,7 @@ def test_what_was_withdrawn_twenty_seconds_ago_or_ordered_anew_stays_withdrawn(
 
 
 def test_a_ride_whose_guest_was_erased_stays_withdrawn(world: World) -> None:
-    """Otherwise a driver would come for nobody."""
+    """Otherwise a driver would come in vain."""
     order_id = world.place(guest_name="Guest Heron", pickup_at=START + timedelta(hours=3))
     assert withdraw(world.db, world.clock, order_id, world.actor)
     erase(world.db, world.clock, "key", ErasedGuest(world.property_id, name="Guest Heron"))
@@ -237,7 +237,7 @@ def test_a_ride_of_which_its_guest_had_until_now_to_start_it_stays_withdrawn(
 def test_a_number_that_is_typed_for_an_order_with_an_outcome_is_refused_as_too_late(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The order had an outcome before, or got one from a colleague while the service was asked."""
+    """The order had an outcome before, or got one from a colleague during the call."""
     with world.worker() as worker:
         booked = world.book(worker)
     order_id = unknown(world)

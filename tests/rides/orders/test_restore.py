@@ -291,7 +291,7 @@ def test_two_workers_that_find_the_database_older_note_one_restore(world: World)
 
 
 def test_a_heartbeat_that_is_not_committed_is_no_watermark(world: World) -> None:
-    """A thread that sends may ask for a comparison at any moment, also within a heartbeat."""
+    """A thread that sends may ask for a comparison at any time, also within a heartbeat."""
     with world.worker() as worker:
         reference = world.page(world.book(worker)).order.mtx
         worker.step()

@@ -269,7 +269,7 @@ def test_a_journal_that_could_not_be_written_is_not_ready_until_a_write_succeeds
 def test_what_the_disk_took_a_part_of_is_no_line_whatever_comes_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_out: int
 ) -> None:
-    """A line without its end is void, because its writer was told that it was not journalled."""
+    """A line without its end is void, because its writer got an error: it was not journalled."""
     journal, other = SentJournal(tmp_path, 0), SentJournal(tmp_path, 1)
     whole_write, done = os.pwrite, []
 

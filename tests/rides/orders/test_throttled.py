@@ -30,7 +30,7 @@ def refuse_polls(world: World) -> None:
 
 def test_an_order_waits_for_a_hold_that_ends_while_its_press_is_fresh(world: World) -> None:
     riding(world)
-    # a poll was told to wait
+    # a poll was throttled
     world.client.traffic.settle(world.client.traffic.enter(Priority.REST), Result.LIMITED, 12.0)
     with world.worker() as worker:
         order_id = world.place()

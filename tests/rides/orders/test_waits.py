@@ -15,7 +15,7 @@ PRESS = datetime(2026, 5, 4, 8, 30, tzinfo=UTC)
 
 
 def waits(kind: str, *seen: tuple[str, float], **columns: object) -> tuple[int | None, int | None]:
-    """The waits kept when each status is seen that many seconds after the press."""
+    """The stored waits when each status is seen that many seconds after the press."""
     order = Order(kind=kind, created_at=PRESS, **columns)
     for status, after_s in seen:
         note_wait(order, status, PRESS + timedelta(seconds=after_s))

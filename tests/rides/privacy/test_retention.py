@@ -1,4 +1,4 @@
-"""How long data is kept, and what is left of guests and their rides afterwards."""
+"""How long data is stored, and what is left of guests and their rides afterwards."""
 
 import dataclasses
 import re
@@ -92,7 +92,7 @@ def test_after_thirty_days_name_and_phone_are_a_pseudonym_and_the_money_stays(wo
         {"fare": "210"},
     )
     assert "driver_name" not in ride.facts
-    # notes of the house: only `erase` removes names from them
+    # notes of the property: only `erase` removes names from them
     assert hits(world, NAME) == {("shift_notes", "text")}
 
 
@@ -210,7 +210,7 @@ LATE = {"kept": timedelta(0), "gone": MILLISECOND}
 
 
 def old_rows(desk: Desk) -> None:
-    """Add two rows of each kind that is kept for a time: exactly that old, and a moment older."""
+    """Add two rows of each kind that expires: as old as it may be, and a millisecond older."""
     home = {"property_id": desk.ids["desk.property"]}
     desk.add(lambda s: s.add(Kiosk(id=1, kind="kiosk", name="Lobby", made_at=NOON, **home)))
     with desk.services.db.write() as s:

@@ -1,4 +1,4 @@
-"""Offers that no order refers to are kept for a day; then the worker removes them."""
+"""Offers that no order refers to are stored for a day; then the worker removes them."""
 
 from sqlalchemy import select
 

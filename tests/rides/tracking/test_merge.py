@@ -212,7 +212,7 @@ def test_another_plate_in_the_same_state_is_a_swapped_car() -> None:
     assert "car_swapped" in names
     assert (ride.facts.vehicle_number, ride.previous_plate) == ("PM 05 XY 7777", "PM 01 AB 1234")
     assert ride.facts.vehicle_color is None, (
-        "the colour of the old car must not be told of the new one"
+        "the colour of the old car must not be shown for the new one"
     )
 
 

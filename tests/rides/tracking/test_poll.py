@@ -470,7 +470,7 @@ def test_a_poll_that_was_answered_before_a_clock_turn_is_repeated(world: World) 
 
 
 class PollRecorder(NoHooks):
-    """Records what monitoring is told of each poll: the outcome, and how many seconds late."""
+    """Records what monitoring gets of each poll: the outcome, and how many seconds late."""
 
     def __init__(self) -> None:
         self.polls: list[tuple[str, float]] = []

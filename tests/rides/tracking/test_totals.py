@@ -126,6 +126,6 @@ def test_a_total_needs_a_fare_and_is_rounded_to_hundredths() -> None:
     assert total_of(None) is total_of(PriceDetails(service_tax=Decimal(5))) is None
     assert total_of(PriceDetails(fare=Decimal(0), toll_charges=Decimal(5))) == 5
     free = {"fare": 100, "toll_charges": 5, "discount_value": 120}
-    assert total_of(PriceDetails.model_validate(free)) == 0, "nobody is paid for riding"
+    assert total_of(PriceDetails.model_validate(free)) == 0, "no one is paid for riding"
     amounts = {"0.004": 0, "0.005": 1, "186.00": 18_600, "1.015": 102}
     assert {amount: minor(Decimal(amount)) for amount in amounts} == amounts

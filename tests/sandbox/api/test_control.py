@@ -134,7 +134,7 @@ def test_the_clock_runs_to_the_next_phase_and_is_held_there(desk):
     assert (answer["speed"], answer["booking_status"]) == (60, "CALL_DRIVER")
     assert stop["service"] == answer["now"] + answer["leapt"]
     assert desk.track(booking)["booking_status"] == "ALLOTMENT_PENDING"
-    desk.clock.advance(900)  # however late somebody looks
+    desk.clock.advance(900)  # however late it is read
     after = clock(desk)
     assert (after["now"], after["speed"], after["stop"]) == (stop["service"], 0, None)
     assert after["turns"][-1] == stop

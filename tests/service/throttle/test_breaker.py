@@ -140,7 +140,7 @@ def test_it_is_silent_since_the_first_failure_of_two_in_a_row() -> None:
     silence.failed(20.0)
     silence.failed(30.0)
     assert silence.since(31.0) == 10.0
-    assert (silence.since(150.0), silence.since(150.5)) == (10.0, None), "nobody asked since"
+    assert (silence.since(150.0), silence.since(150.5)) == (10.0, None), "no one has called since"
     silence.answered()
     assert silence.since(31.0) is None
     silence.failed(200.0)

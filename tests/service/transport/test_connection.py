@@ -115,7 +115,7 @@ def test_a_call_uses_its_time_to_the_end_and_no_longer(step):
     with active(Left(0.0)) as late, pytest.raises(error):
         act(DeadlineStream(stream))
     assert (stream.given, late.wrote) == ([0.25], False)
-    assert stream.closed is (step == "handshake"), "nobody else would close it"
+    assert stream.closed is (step == "handshake"), "no one else would close it"
 
 
 class FakeNetwork:

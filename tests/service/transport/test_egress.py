@@ -70,7 +70,7 @@ def test_https_goes_through_the_proxy_which_sees_the_name_and_no_call(certificat
     assert len(server.requests) == 3
     assert all(TOKEN.encode() in request for request in server.requests)
     assert b"GET /rides?q=1 " in server.requests[0]
-    assert len(heads) == 2  # a kept connection goes on through its tunnel
+    assert len(heads) == 2  # a reused connection goes on through its tunnel
     for head in heads:
         assert head.startswith(f"CONNECT {NAME}:8443 HTTP/1.1\r\n".encode())
         assert b"Proxy-Authorization: Basic ZGVzazpwQHNz\r\n" in head

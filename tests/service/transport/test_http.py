@@ -217,7 +217,7 @@ def test_a_full_backlog_times_out_in_connecting_with_nothing_sent(http):
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
         waiting = []
-        for _ in range(8):  # fill the queue of connections that nobody accepts
+        for _ in range(8):  # fill the queue of connections that are not accepted
             line = socket.socket()
             line.setblocking(False)
             line.connect_ex(listener.getsockname())

@@ -308,7 +308,7 @@ def test_a_database_that_gives_no_answer_costs_a_limited_time_and_its_connection
 def test_a_connection_that_ended_while_it_was_not_used_counts_as_lost(
     server_of_many: Database,
 ) -> None:
-    """This happens when another server takes over: clients are not told that connections ended."""
+    """This happens when another server takes over: clients do not learn that connections ended."""
     ends = text(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
         "WHERE datname = current_database() AND pid <> pg_backend_pid()"

@@ -37,7 +37,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def add_kiosk(desk: Desk, who: str = "desk", **facts: Any) -> int:
-    """Add a paired kiosk to a property; its last beat is of this moment."""
+    """Add a paired kiosk to a property; its last heartbeat is of now."""
     with desk.services.db.write() as s:
         kind, name = KioskKind(facts.pop("kind", "kiosk")), facts.pop("name", "Lobby")
         row = kiosks.new_device(s, desk.ids[f"{who}.property"], kind, name, NOON)

@@ -1,4 +1,4 @@
-"""A manager rewrites sentences in the house's own words, which only the house's guests read."""
+"""A manager rewrites sentences in the property's own words, which only its guests read."""
 
 import html
 import io

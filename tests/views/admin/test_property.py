@@ -213,7 +213,7 @@ def test_a_favourite_is_replaced_only_on_request(desk: Desk) -> None:
     answer = add_favourite(desk, "Station", slot="3")
     assert answer.status_code == 422
     assert "3 is Airport. Choose another number, or replace it." in answer.text
-    # what was typed and found is kept
+    # what was typed and found is preserved
     assert re.search(r'name="place_name"[^>]*value="Station"', compact(answer.text))
     assert re.search(r'name="place_lat" value="-38.48"', compact(answer.text))
     assert favourites(desk) == [("drop", 3, "Airport")]

@@ -54,7 +54,7 @@ def test_a_press_takes_the_english_and_the_note_away_until_a_sentence_changes(
     assert english in beneath(before)
     assert BY_MACHINE in before
     press(manager)
-    assert BY_MACHINE in phone.get(address).text, "nobody said that they are right"
+    assert BY_MACHINE in phone.get(address).text, "no one has confirmed that they are right"
     press(manager, sure="on")
     page = phone.get(address).text
     assert f"⟨de⟩{english[:-1]}" in page

@@ -1,4 +1,4 @@
-"""Both sides of a kiosk in one house: what a guest does there, and what the desk sees and says."""
+"""Both sides of a kiosk of one property: what a guest does, and what the desk sees and answers."""
 
 from typing import Any
 

@@ -49,7 +49,7 @@ def test_the_desk_hears_answers_and_makes_a_code_without_leaving_the_board(
     waiting = page.locator("[data-what=ask]")
     expect(waiting).to_contain_text("Ana wants to go to Airport")
 
-    # a poll leaves what somebody is choosing as it is
+    # a poll leaves what a user is choosing as it is
     waiting.get_by_role("combobox").select_option("ask")
     page.get_by_role("button", name="Coming").click()
     expect(calls).to_have_count(1)
@@ -99,7 +99,7 @@ def test_a_guest_who_calls_moves_no_row_under_the_pointer(served: Served) -> Non
     expect(page).to_have_url(f"{served.url}/?ride={row.get_attribute('data-id')}")
     page.locator("#rides-title").hover()
     expect(call).to_be_in_viewport(ratio=1)
-    # somebody else answers the call
+    # a colleague answers the call
     row.hover()
     before = top(row)
     desk.add(lambda s: setattr(s.get_one(KioskVisit, visit), "help_answered_at", desk.now))

@@ -1,4 +1,4 @@
-"""The board from one moment to the next: which rows are made anew, and which are kept."""
+"""The board from one request to the next: which rows are made anew, and which are reused."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

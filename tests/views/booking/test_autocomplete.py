@@ -274,7 +274,7 @@ def test_a_suggested_drop_shows_how_long_the_ride_from_the_property_took(desk: D
 
     assert minutes() == {"Airport": "about 22 min", "Harbour Station": ""}
     with desk.app.extensions["ridedash"].db.write() as s:
-        s.get_one(Property, 1).pickup_lat = -38.6  # nobody rode from there yet
+        s.get_one(Property, 1).pickup_lat = -38.6  # no one rode from there yet
     assert minutes()["Airport"] == ""
 
 
@@ -324,7 +324,7 @@ def test_the_guests_usual_car_is_preselected_if_one_is_near(desk: Desk) -> None:
 
 def test_a_cost_centre_of_the_property_is_stored_and_no_other_is_accepted(desk: Desk) -> None:
     services = desk.app.extensions["ridedash"]
-    assert "Cost centre" not in desk.page(), "a house without any is asked nothing"
+    assert "Cost centre" not in desk.page(), "a property without any has no such field"
     with services.db.write() as s:
         other = properties.add_property(s, "Other Hotel", "UTC", desk.now)
         s.add_all(

@@ -93,7 +93,7 @@ def test_no_token_is_sent_for_an_account_that_the_property_has_removed(desk: Des
 
 
 def requested_alone(desk: Desk) -> list[str]:
-    """The categories that were asked for by name since the last call of this function."""
+    """The categories that were requested by name since the last call of this function."""
     queries = desk.service.questions("/products")
     desk.service.requests.clear()
     return sorted(each["category"] for each in queries if "category" in each)

@@ -1,4 +1,4 @@
-"""Rides to a flight: its number and departure are kept, and a pickup is proposed, never set."""
+"""Rides to a flight: its number and departure are stored, and a pickup is proposed, never set."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,7 +30,7 @@ def test_the_flight_stays_with_the_ride_on_its_card_and_on_the_hand_over(desk: D
     assert answer.status_code == 303, words(answer.text)
     (order,) = desk.orders()
     assert (order.flight, order.departs_at, order.pickup_at) == ("LH 760", LEAVES, None)
-    assert "LH" not in order.body, "the ride company is not told"
+    assert "LH" not in order.body, "the ride company does not get it"
     card = words(desk.client.get("/rides/1").text)
     assert "Flight LH 760, leaves Wed 4 Mar 21:40" in card
     sheet = words(desk.client.get("/handover").text)

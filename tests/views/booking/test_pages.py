@@ -1047,9 +1047,7 @@ def test_a_form_that_made_an_order_leads_to_it_although_it_would_be_invalid_now(
     assert answer.status_code == 409
     assert f"/rides/{desk.orders()[0].id}" in answer.text
     assert len(desk.orders()) == 1
-    assert len(desk.service.requests) == requests_before, (
-        "the service is not asked for prices again"
-    )
+    assert len(desk.service.requests) == requests_before, "prices are not requested again"
 
 
 @pytest.mark.parametrize(

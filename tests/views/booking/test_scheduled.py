@@ -466,5 +466,5 @@ def test_a_worker_orders_with_the_price_of_that_time_and_a_missed_ride_is_loud(
     assert "ridedash's worker was not running at the time." in text
     go(desk, desk.now + timedelta(days=2))
     assert {row["id"]: row["group"] for row in rows(desk.client)}[missed] == "needs", (
-        "until somebody has seen it"
+        "until a member of staff has acknowledged it"
     )

@@ -212,7 +212,7 @@ def test_an_unanswered_request_for_cars_is_repeated_ever_more_rarely(page: Any) 
     assert requests_after(10) == 3, "then after 20 s"
     page.evaluate("window.dispatchEvent(new Event('online'))")
     assert requests_after(2) == 4, "at once when there is a network again"
-    assert page.evaluate("(alert) => alert.isConnected", alert), "nothing is told twice"
+    assert page.evaluate("(alert) => alert.isConnected", alert), "nothing is announced twice"
     page.clock.run_for(11_000)
     page.evaluate("""async () => {
       held.at(-1).answer(card("mini", 9, "checked"));
@@ -252,7 +252,7 @@ def test_only_an_answer_that_may_change_by_itself_is_requested_again(page: Any) 
     assert old(6) == 1
     fails(503, 'data-asks="40"', "Next try in 40 s")
     alert = page.evaluate_handle("document.querySelector('[role=alert]')")
-    assert [old(30), old(11)] == [1, 2], "after the seconds that were told"
+    assert [old(30), old(11)] == [1, 2], "after the announced seconds"
     fails(503, 'data-asks="20"', "Next try in 20 s", compare=True)
     shown = page.evaluate("(alert) => [alert.isConnected, alert.role, alert.textContent]", alert)
     assert shown == [True, None, "Next try in 20 s"], "another number is shown and not read out"
@@ -286,7 +286,7 @@ def test_a_choice_outlives_an_outage_and_a_press_in_vain(page: Any, renewal: boo
     page.evaluate(CARS)
     done = page.evaluate(OUTAGE, ["checked", renewal])
     assert (done["before"], done["chosen"]) == ("1", "mini 3")
-    assert done["told"] == [False, True], "only a press in vain is told again"
+    assert done["told"] == [False, True], "only a press in vain is announced again"
     assert page.evaluate(OUTAGE, ["", renewal])["chosen"] is None
 
 

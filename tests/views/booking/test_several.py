@@ -36,7 +36,7 @@ def test_the_return_trip_is_planned_with_the_same_press(desk: Desk) -> None:
     assert "Open the way back" in desk.client.get("/rides/1").text
     page = words(desk.client.get("/rides/2").text)
     assert "This is the way back" in page
-    assert "₹240" not in page, "the price of the way there is not said of the way back"
+    assert "₹240" not in page, "the price of the outward trip is not shown for the return trip"
     assert "Way back" in desk.client.get("/history").text
     assert desk.press(form, **back).headers["Location"] == "/rides/1"
     assert len(desk.orders()) == 2

@@ -111,7 +111,7 @@ def test_what_follows_the_desks_choice(
     of_property: str | None,
     expected: tuple[str, str],
 ) -> None:
-    """A noted language in which no page is offered makes the page English, as the desk is told."""
+    """A noted language in which no page is offered makes the page English, as the desk reads."""
     set_property(desk, language=of_property)
     headers = {"Accept-Language": of_browser} if of_browser else {}
     assert spoken(phone.get(link(desk, of_desk), headers=headers).text) == expected

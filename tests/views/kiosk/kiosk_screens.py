@@ -297,7 +297,7 @@ def close(page: Page) -> None:
     page.close()
 
 
-# finds and presses in one step, so that no beat can draw the screen anew in between
+# finds and presses in one step, so that no heartbeat can draw the screen anew in between
 CLICK = "(control) => [...document.querySelectorAll(control)].at(-1).click()"
 
 

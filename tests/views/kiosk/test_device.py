@@ -1,4 +1,4 @@
-"""A paired browser reaches its own routes and nothing else, until the moment it is revoked."""
+"""A paired browser reaches its own routes and nothing else, until it is revoked."""
 
 import json
 import logging

@@ -211,7 +211,7 @@ def test_a_new_release_is_loaded_once_and_under_no_guest(kiosk: FakeKiosk, page:
     kiosk.release, kiosk.refusing = "r2", {"document": 502}
     press(page, "start")
     heartbeats(2)
-    assert reloads == [], "somebody stands there"
+    assert reloads == [], "a guest stands there"
     press(page, "bar-over")
     with page.expect_response("**/kiosk"):
         page.clock.fast_forward(20_000)
@@ -313,7 +313,7 @@ def test_cars_that_could_not_be_requested_come_by_themselves_while_the_guest_wai
     for _ in range(3):
         with page.expect_response("**/kiosk/cars"):
             page.clock.fast_forward(5_000)
-    assert page.evaluate("drawn.isConnected"), "what is said already is not said again"
+    assert page.evaluate("drawn.isConnected"), "what is shown already is not announced again"
 
     kiosk.failing = {"cars"}  # errors of our own server don't end the attempts
     with page.expect_response("**/kiosk/cars"):

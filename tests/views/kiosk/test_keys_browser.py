@@ -361,7 +361,7 @@ CORNERS = """() => {
 def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeKiosk) -> None:
     page = kiosk.page(before=lambda page: page.clock.install())
     dialog = page.get_by_role("dialog")
-    for _ in range(100):  # the panel's script is loaded after the first beat
+    for _ in range(100):  # the panel's script is loaded after the first heartbeat
         page.evaluate(CORNERS)
         page.clock.fast_forward(3_100)
         if dialog.count():

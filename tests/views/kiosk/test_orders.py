@@ -408,7 +408,7 @@ def test_the_31st_order_of_an_hour_is_refused_in_the_same_words(lobby: Lobby) ->
 
 
 def test_whether_a_name_has_a_ride_is_not_revealed(lobby: Lobby) -> None:
-    """The answer is the same as at any limit, so nobody learns which guest has a ride."""
+    """The answer is the same as at any limit, so no one learns which guest has a ride."""
     lobby.order(name="412")
     lobby.next_guest()
     same = lobby.order(name="412")
@@ -472,7 +472,7 @@ def test_a_ride_is_found_by_number_and_pin_and_by_nothing_else(lobby: Lobby) -> 
     assert shown["state"] == "ok"
     view = shown["view"]
     assert view["plate"] == "KA 01 AB 1234"
-    assert (view["meet"], view["detail"]) == ("Grand Hotel, lobby", "")  # not said twice
+    assert (view["meet"], view["detail"]) == ("Grand Hotel, lobby", "")  # not shown twice
     assert view["code_due"] is False
     assert shown["cancel"]["may"] is True
     text = f"{shown}"
@@ -526,7 +526,9 @@ def test_wrong_pins_of_others_take_no_ride_from_the_page_that_booked_it(lobby: L
     assert lobby.post("ride", number="1", pin="", visit=own, form_token=token)["state"] == "ok"
     mine = {"visit": own, "form_token": token}
     assert lobby.post("ride", number="2", pin=ride["pin"], **mine)["state"] == "wrong"
-    assert lobby.post("cancel", **known, **mine)["state"] == "waiting"  # the service is asked
+    assert (
+        lobby.post("cancel", **known, **mine)["state"] == "waiting"
+    )  # the service gets the request
 
 
 def open_until(lobby: Lobby, minutes: int) -> None:
@@ -591,7 +593,7 @@ def test_after_an_unanswered_ask_the_next_guest_does_not_wait_for_the_desk(lobby
     answer = lobby.cars()
     assert (answer["state"], answer["words"]["headline"]) == ("trouble", "Our desk did not answer.")
     assert lobby.order(offer=offer, name="Cy")["state"] == "trouble"
-    code = desk_code(lobby)  # a code shows that somebody is at the desk
+    code = desk_code(lobby)  # a code shows that there are staff at the desk
     assert lobby.order(offer=offer, name="Di", code=code)["state"] == "sending"
     lobby.set(rule="driver")
     assert is_open()

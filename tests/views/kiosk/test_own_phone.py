@@ -225,7 +225,7 @@ def test_it_speaks_the_guests_language_and_keeps_the_chosen_one(lobby: Lobby) ->
     address, browser = link(lobby), phone(lobby)
     german = browser.get(address, headers={"Accept-Language": "de"})
     assert '<html lang="de"' in german.text
-    assert german.text.count("guest-by-machine") == 1, "nobody has read it"
+    assert german.text.count("guest-by-machine") == 1, "no one has reviewed it"
     assert '<html lang="ar" dir="rtl"' in browser.get(f"{address}?lang=ar").text
     browser.post(f"{address}/where", data=DROP)
     cars = browser.get(f"{address}/car").text
@@ -270,7 +270,7 @@ def test_browsers_keep_the_cookie_of_the_longest_words_of_any_script(
     browser.get(f"{address}/car?lang=zh-Hans")
     browser.post(f"{address}/where", data={"q": long})
     last = browser.post(f"{address}/check", data={"code": long})
-    assert last.headers["Location"].endswith("/sent"), "all of it was kept"
+    assert last.headers["Location"].endswith("/sent"), "all of it was stored"
     assert len(last.headers["Set-Cookie"].encode()) < MOST_BYTES
 
 

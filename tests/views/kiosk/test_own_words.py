@@ -55,9 +55,9 @@ def test_most_room_is_what_the_propertys_own_words_say_and_else_an_suv(
     monkeypatch.setattr(cars, "own_words", lambda name: written.get(name, ""))
     offered = ("hatch", "suv", "lux")
     assert cars.with_most_room(offered) == {"suv"}
-    assert cars.with_most_room(("hatch", "lux")) == set(), "a name tells nobody's size"
+    assert cars.with_most_room(("hatch", "lux")) == set(), "a name does not show the size"
     written |= {"kiosk_size_hatch": "4", "kiosk_size_lux": "٧"}
-    assert cars.with_most_room(offered) == {"suv"}, "of one of them nobody knows it"
+    assert cars.with_most_room(offered) == {"suv"}, "the size of one of them is unknown"
     written |= {"kiosk_size_suv": "5 to 6, 2 bags"}
     assert cars.with_most_room(offered) == {"lux"}
     assert cars.with_most_room(("hatch",)) == set()

@@ -1,4 +1,4 @@
-"""The only document of a kiosk, and the beats that it sends."""
+"""The only document of a kiosk, and the heartbeats that it sends."""
 
 import gzip
 import json
@@ -51,7 +51,7 @@ def test_the_document_contains_the_kiosk_its_property_and_its_languages(desk: De
     assert (kiosk["id"], kiosk["mm_per_px"], kiosk["rule"]) == (kiosk_id, 0.248, "driver")
     assert (kiosk["languages"], kiosk["default_language"]) == (["hi", "en"], "hi")
     assert [each["tag"] for each in data["languages"]] == ["hi", "en"]
-    assert data["by_machine"] == ["hi"], "nobody has read it, and English is the original"
+    assert data["by_machine"] == ["hi"], "no one has reviewed it, and English is the original"
     assert {"hi", "en"} <= set(data["words"])
     assert data["demo"] == {"hi": "डेमो: असली राइड नहीं", "en": "Demo: no real rides"}
     assert (prop["name"], prop["timezone"]) == ("Grand Meridian Hotel", "Asia/Kolkata")
@@ -107,7 +107,7 @@ def test_a_heartbeat_reports_the_state_of_the_page_and_is_stored_at_intervals(de
     desk.now = now + timedelta(seconds=15)
     heartbeat(browser, csrf, release="2")
     row = row_of(desk, kiosk_id)
-    assert (row.release, can(row, "fonts", "en")) == ("2", None), "its page has not said yet"
+    assert (row.release, can(row, "fonts", "en")) == ("2", None), "its page has not reported yet"
     desk.now = now + timedelta(seconds=30)
     heartbeat(browser, csrf, release="2", fonts="")
     assert can(row_of(desk, kiosk_id), "fonts", "en") is False
@@ -199,7 +199,7 @@ def test_a_kiosk_that_is_handed_over_begins_once_when_it_stands_idle(desk: Desk)
     assert heartbeat(browser, csrf, screen="start")["hand"] is None
     change(desk, kiosk_id, handed_at=desk.now)
     desk.now += timedelta(minutes=3)
-    assert heartbeat(browser, csrf, screen="start")["hand"] is None, "nobody came"
+    assert heartbeat(browser, csrf, screen="start")["hand"] is None, "no one came"
 
 
 def test_a_door_display_is_seen_by_its_requests(desk: Desk) -> None:

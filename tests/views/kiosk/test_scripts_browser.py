@@ -9,7 +9,7 @@ from tests.views.web.test_scripts_browser import page
 __all__ = ["page"]
 pytestmark = pytest.mark.browser
 
-# each call of open() stands for a document: two open at the same moment, a third after them
+# each call of open() stands for a document: two open at the same time, a third after them
 ALONE = """async (locks) => {
   if (!locks) Object.defineProperty(navigator, "locks", {value: undefined});
   const {alone} = await import("/static/js/kiosk/alone.js");

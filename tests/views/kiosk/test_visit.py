@@ -109,7 +109,7 @@ def test_cars_stand_by_what_distinguishes_them_with_finished_words(lobby: Lobby)
     assert answer["state"] == "ok"
     assert (answer["rule"], answer["shown"]) == ("driver", 3)
     cars = {car["name"]: car for car in answer["cars"]}
-    assert list(cars) == ["Mini", "SUV", "Auto"]  # Share needs a code by which the house pays
+    assert list(cars) == ["Mini", "SUV", "Auto"]  # Share needs a code by which the property pays
     assert cars["Mini"]["tags"] == ["cheapest", "soonest"]
     assert cars["SUV"]["tags"] == ["biggest"]
     mini = cars["Mini"]

@@ -1,4 +1,4 @@
-"""A demo's tiles on the desk's own port: passed on, compressed once, and only kept compressed."""
+"""A demo's tiles on the desk's own port: passed on, compressed once, and only cached compressed."""
 
 import gzip
 from collections.abc import Iterator

@@ -129,7 +129,7 @@ def test_while_one_thread_makes_an_answer_the_last_one_serves_for_a_second(desk:
         return CacheEntry("two", None, 5.0)
 
     desk.go(5)
-    assert desk.cache.valid(PAGE) is None, "nobody makes another"
+    assert desk.cache.valid(PAGE) is None, "no thread makes another"
     assert desk.cache.share(PAGE, remade).value == "two"
     assert found == [True, True, False]
 

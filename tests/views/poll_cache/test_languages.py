@@ -108,7 +108,7 @@ def test_the_cache_answers_in_each_language_that_a_board_is_unchanged(desk: Desk
 
 
 def test_the_answer_of_a_board_in_another_language_is_not_read_again(desk: Desk) -> None:
-    """The facts of the top bar and the list of rows are kept; the rows are read for their words."""
+    """The top bar's facts and the list of rows are cached; the rows are read for their words."""
     desk.order("BOOKED", "CALL_DRIVER")
     desk.app.extensions[EXTENSION].monotonic = lambda: 100.0  # LOOK_S never passes
     browser, read = desk.client(), []

@@ -446,7 +446,7 @@ def talking(tmp_path: Path) -> Iterator[Desk]:
 
 
 class RefusedOnce(Service):
-    """Refuses the first token when it is asked for the labels of feedback."""
+    """Refuses the first token of a request for the labels of feedback."""
 
     def feedback_options(self, _category: str, token: str, _sub: Any = None) -> Any:
         if token == "token":

@@ -201,7 +201,12 @@ def _calls(found: Findings, desk: Desk, by_mtx: dict[str, Order]) -> None:
             continue
         age = (desk.clock.at(line["at"]) - order.ready_at).total_seconds()
         if age > FRESH.total_seconds() + CLEAR_WITHIN_S:
-            found.find("late", f"order {order.id} reached the service {age:.0f} s after the press")
+            claimed = order.sent_at and f"{(order.sent_at - order.ready_at).total_seconds():.1f} s"
+            found.find(
+                "late",
+                f"order {order.id} reached the service {age:.0f} s after the press; its last claim "
+                f"was {claimed} after it, attempt {order.attempt}",
+            )
     for mtx, count in calls.items():
         order = by_mtx.get(mtx)
         if order is not None and count > 1 + order.reauthorised + order.throttled:

@@ -19,7 +19,7 @@ from bench.faults.clock import fast
 from bench.faults.desk import Desk, Press, as_json, double
 from bench.faults.nursery import Nursery
 from bench.faults.scoreboard import POSTGRESQL, Case
-from ridedash.rides.orders.place import PlaceError
+from ridedash.rides.orders.place import OfferStale
 from ridedash.rides.worker import RECOVER_EVERY_S
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import Heartbeat, Order, OrderState
@@ -53,7 +53,8 @@ class Tally:
 
     found: Findings = field(default_factory=Findings)
     kills: Counter[str] = field(default_factory=Counter)  # of workers
-    # exit codes of workers that ended by themselves; -1 for one that did not end
+    # exit codes of processes that ended by themselves, but should not; -1 for a worker that did
+    # not end
     exits: list[int] = field(default_factory=list)
     orders: int = 0
     # web processes killed during a press, which are not counted as workers
@@ -297,12 +298,15 @@ class CrashRun:
         pid = self.nursery.spawn(
             self.desk.life(request=as_json(request), point=READY if at_point else "")
         )
-        code = self.nursery.wait(pid, 10.0 if at_point else rng.uniform(0.0, 0.03))
+        at_ready = self.nursery.wait(pid, 10.0 if at_point else rng.uniform(0.0, 0.03)) == -9
         self.nursery.end(pid)
-        if self.nursery.wait(pid, 0.0) == -9:  # otherwise it had ended before
-            with self._lock:
-                self.tally.presses[READY if code == -9 else "random"] += 1
-        with contextlib.suppress(PlaceError):
+        code = self.nursery.wait(pid, 0.0)
+        with self._lock:
+            if code == -9:
+                self.tally.presses[READY if at_ready else "random"] += 1
+            elif code:  # 0: the press ended before the kill
+                self.tally.exits.append(code)
+        with contextlib.suppress(OfferStale):  # the process may have waited for the write lock
             self.desk.send(kind, request)
 
     def _look(self) -> None:

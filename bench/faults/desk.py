@@ -250,7 +250,10 @@ class Desk:
 
 
 def as_json(request: BookingRequest) -> dict[str, Any]:
-    """A booking request for an immediate ride, as JSON values for another process."""
+    """A booking request for an immediate ride, as JSON values for another process.
+
+    `life.request_of` reads them.
+    """
     return {
         name: value
         for name, value in asdict(request).items()

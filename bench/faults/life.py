@@ -4,6 +4,7 @@ It kills or stops itself at a fail point, if one is set.
 """
 
 import base64
+import contextlib
 import math
 import os
 import signal
@@ -25,7 +26,8 @@ from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Answer, Http, Request
-from ridedash.store.database.database import Database
+from ridedash.store.actors import Actor, ActorKind
+from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.encryption import TokenVault
 
 KEYS: Final = "k1:" + base64.b64encode(b"a desk that will be thrown away.").decode()
@@ -77,7 +79,8 @@ class Life:
         db = Database(self.url)
         clock = FastClock(self.origin, self.speed)
         if self.request:
-            place(db, clock, BookingRequest(**self.request), failpoint=self.at())
+            with contextlib.suppress(DatabaseBusy):  # the form is sent again, as after a kill
+                place(db, clock, request_of(self.request), failpoint=self.at())
             return
         self.worker(db, clock).run(stop)
 
@@ -105,6 +108,12 @@ class Life:
 
     def _pause(self, seconds: float) -> None:
         time.sleep(seconds / self.speed)
+
+
+def request_of(values: dict[str, Any]) -> BookingRequest:
+    """The booking request of which `desk.as_json` made these values."""
+    actor = values["actor"]
+    return BookingRequest(**{**values, "actor": Actor(ActorKind(actor["kind"]), actor["id"])})
 
 
 class EndAt:

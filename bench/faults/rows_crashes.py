@@ -70,7 +70,7 @@ def verdict(tally: Tally) -> Verdict:
         f"; {tally.presses.total()} processes killed that pressed: {presses}" if presses else ""
     )
     wrong = "; ".join(
-        [*found.messages, *(f"a worker ended with {code}" for code in tally.exits[:3])]
+        [*found.messages, *(f"a process ended with {code}" for code in tally.exits[:3])]
     )
     return Verdict(
         tried=tally.total,

@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
+from bench.faults import crashing
 from bench.faults.__main__ import print_and_store
+from bench.faults.crashing import READY, CrashRun, crash_run
+from bench.faults.desk import as_json, database
 from bench.faults.rows_busy_year import judged
+from bench.faults.rows_crashes import verdict
 from bench.faults.rows_restore import restored_sqlite
 from bench.faults.scoreboard import Case, Row, RowResult, Verdict
 from ridedash.rides.orders import restore
@@ -45,6 +49,40 @@ def test_a_stopped_run_keeps_its_finished_rows(tmp_path: Path) -> None:
     assert stored["at"]
     assert stored["commit"]
     assert (stored["command"], stored["asked"]) == ("python -m bench.faults", 2)
+
+
+@pytest.mark.database
+def test_a_press_in_another_process_dies_at_its_fail_point_and_the_form_finds_its_order(
+    tmp_path: Path,
+) -> None:
+    case = Case(7, random.Random(7), tmp_path, short=True)
+    with database(case) as url, crash_run(case, url, "run", CrashRun) as run:
+        request = run.desk.request("booked")
+        pid = run.nursery.spawn(run.desk.life(request=as_json(request), point=READY))
+        assert run.nursery.wait(pid, 10.0) == -9
+        (order,) = run.desk.orders()
+        assert run.desk.send("booked", request).order_id == order.id
+        assert len(run.desk.orders()) == 1
+
+
+class Least(random.Random):
+    """Each chance comes true: `random()` is always 0."""
+
+    def random(self) -> float:
+        return 0.0
+
+
+@pytest.mark.database
+def test_a_press_in_another_process_that_ends_with_an_error_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crashing, "as_json", lambda request: {**as_json(request), "offer_id": 99})
+    case = Case(7, random.Random(7), tmp_path, short=True)
+    with database(case) as url, crash_run(case, url, "run", CrashRun) as run:
+        run.people_do(Least())
+        assert run.tally.exits
+        assert "ended with" in verdict(run.tally).note
+        assert verdict(run.tally).ok is False
 
 
 def soak(mb: float, descriptors: float) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Answer, Http, Request
 from ridedash.store.actors import Actor, ActorKind
-from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from ridedash.store.encryption import TokenVault
 
 KEYS: Final = "k1:" + base64.b64encode(b"a desk that will be thrown away.").decode()
@@ -79,7 +79,8 @@ class Life:
         db = Database(self.url)
         clock = FastClock(self.origin, self.speed)
         if self.request:
-            with contextlib.suppress(DatabaseBusy):  # the form is sent again, as after a kill
+            # the form is sent again, as after a kill
+            with contextlib.suppress(DatabaseBusy, CommitUnknown):
                 place(db, clock, request_of(self.request), failpoint=self.at())
             return
         self.worker(db, clock).run(stop)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench.faults import crashing
+from bench.faults import crashing, life
 from bench.faults.__main__ import print_and_store
 from bench.faults.crashing import READY, CrashRun, crash_run
 from bench.faults.desk import as_json, database
@@ -18,7 +18,7 @@ from bench.faults.rows_restore import restored_sqlite
 from bench.faults.scoreboard import Case, Row, RowResult, Verdict
 from ridedash.rides.orders import restore
 from ridedash.rides.orders.sent_journal import SentJournal
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from tests.databases import SQLITE, new_database
 
 MATRIX_S = 5.0  # row 23: a request waits no longer than this for another writer
@@ -83,6 +83,22 @@ def test_a_press_in_another_process_that_ends_with_an_error_is_noticed(
         assert run.tally.exits
         assert "ended with" in verdict(run.tally).note
         assert verdict(run.tally).ok is False
+
+
+@pytest.mark.database
+@pytest.mark.parametrize("error", [DatabaseBusy, CommitUnknown])
+def test_a_press_in_another_process_may_find_the_database_gone(
+    error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 26: the process ends without an error, and the form is sent again."""
+
+    def gone(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(life, "place", gone)
+    case = Case(7, random.Random(7), tmp_path, short=True)
+    with database(case) as url, crash_run(case, url, "run", CrashRun) as run:
+        run.desk.life(request=as_json(run.desk.request("booked"))).run()
 
 
 def soak(mb: float, descriptors: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import ValidationError
 from sqlalchemy import or_, select, true, update
@@ -124,11 +124,14 @@ class Sender:
         for slot, record in list(file.pending()):
             if record.get("mtx") in self._in_flight:
                 continue
-            is_known = self._settle_record(record)
-            if is_known is None:
+            try:
+                answer = str(record["mtx"]), int(record.get("attempt", 0)), from_record(record)
+                is_known = self._settle(*answer)
+            except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
+                reference, kind = record.get("mtx"), type(error).__name__
+                log.error("the answer for %s in the journal can't be settled: %s", reference, kind)
                 continue
-            reference, attempt = str(record["mtx"]), int(record.get("attempt", 0))
-            if self._note_answer(reference, attempt, from_record(record)):
+            if self._note_answer(*answer):
                 file.clear(slot, record)
                 count += 1
             if not is_known:
@@ -330,12 +333,3 @@ class Sender:
                 return True
 
         return retry_conflict(settle_once)
-
-    def _settle_record(self, record: dict[str, Any]) -> bool | None:
-        """Like `_settle`, for a record of the journal; None when the record can't be settled."""
-        try:
-            return self._settle(str(record["mtx"]), record.get("attempt", 0), from_record(record))
-        except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
-            reference, kind = record.get("mtx"), type(error).__name__
-            log.error("the answer for %s in the journal can't be settled: %s", reference, kind)
-            return None

@@ -213,13 +213,19 @@ class Door {
   }
 }
 
+let isLoading = false;
+
 /**
  * Reload, but only once the page can be loaded: otherwise an error page of a proxy would stay at
- * the door until a person noticed. Otherwise the page stays, and the next such answer tries again.
+ * the door until a person noticed. Until then the page stays, and requests itself again.
  */
 async function loadAnew() {
+  if (isLoading) return;
+  isLoading = true;
   const answer = await fetch(location.pathname, { cache: "no-store" }).catch(() => null);
+  isLoading = false;
   if (answer?.ok) location.reload();
+  else setTimeout(loadAnew, AGAIN_MS);
 }
 
 /** Fill a line below the rows from its pattern; hide it unless `shown`. */

@@ -137,6 +137,27 @@ def test_it_is_loaded_anew_once_its_page_comes_and_is_paired_again_where_it_was_
     expect(page.get_by_label("Pairing code")).to_be_visible(timeout=20_000)
 
 
+def test_a_newer_page_that_can_not_be_loaded_is_requested_again_without_a_change(
+    served: Served,
+) -> None:
+    page = device_page(served, "door", TABLET)
+    page.goto("/door")
+    body = page.evaluate("JSON.parse(document.querySelector('[data-points]').textContent)")
+    page.evaluate("document.body.dataset.older = 1")
+    page.route("**/door", lambda route: route.fulfill(status=502, body="of a proxy"))
+    newer = iter([body | {"release": "newer"}])
+
+    def answer(route: Any) -> None:
+        changed = next(newer, None)
+        route.fulfill(json=changed) if changed else route.fulfill(status=304)
+
+    page.route("**/door/rows.json*", answer)
+    with page.expect_response("**/door"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # polls at once
+    page.unroute("**/door")
+    expect(page.locator("body[data-older]")).to_have_count(0, timeout=20_000)
+
+
 def test_a_day_of_cars_leaves_no_more_nodes_or_listeners_than_a_few_cars(served: Served) -> None:
     page = device_page(served, "door", TABLET, marks=True)
     order_id = served.desk.order("BOOKED", "CLIENT_LOCATED")

@@ -49,11 +49,12 @@ def to_booked(kiosk: FakeKiosk, page: Page) -> None:
     page.locator(".k-pin").wait_for()
 
 
-def nothing_left(page: Page) -> None:
+def nothing_left(page: Page, history: int) -> None:
+    """Check the start screen for marks; the history is as long as before the visit."""
     expect(page.locator("body")).to_have_attribute("data-screen", "start")
     found = page.evaluate(LEFT)
     assert [mark for mark in MARKED if mark.lower() in found["held"].lower()] == []
-    assert found["length"] == page.evaluate("globalThis.begunWith")
+    assert found["length"] == history
     assert [mark for mark in MARKED if mark in page.locator("body").aria_snapshot()] == []
 
 
@@ -62,17 +63,11 @@ def marked(kiosk: FakeKiosk) -> None:
     kiosk.answers["places.json"] = lambda _: {"results": [place]}
 
 
-def begin(kiosk: FakeKiosk, **options: object) -> Page:
-    page = kiosk.page(**options)  # type: ignore[arg-type]
-    page.evaluate("globalThis.begunWith = history.length")
-    return page
-
-
 @pytest.mark.parametrize("how", ["done", "over", "idle", "network"])
 def test_nothing_of_a_visit_is_left_after_its_end(kiosk: FakeKiosk, how: str) -> None:
     marked(kiosk)
     page = kiosk.page(voices=True, before=lambda page: page.clock.install())
-    page.evaluate("globalThis.begunWith = history.length")
+    history = page.evaluate("history.length")
     press(page, "aid-aloud")
     to_booked(kiosk, page)
     assert page.evaluate(LEFT)["held"].count("4821")
@@ -92,7 +87,7 @@ def test_nothing_of_a_visit_is_left_after_its_end(kiosk: FakeKiosk, how: str) ->
         expect(page.locator("h1")).to_have_text("Out of order. Please ask our staff.")
         kiosk.away = False
         page.clock.fast_forward(2_000)
-    nothing_left(page)
+    nothing_left(page, history)
     assert page.evaluate("queue.length") == 0
     ends = [given for name, given in kiosk.requests if name == "end"]
     usual = {"done": "done", "over": "left", "idle": "idle", "network": "lost"}
@@ -113,17 +108,16 @@ def test_a_machines_words_are_named_as_such_beside_the_english_ones(kiosk: FakeK
 
 def test_a_reload_a_back_and_a_wipe_leave_nothing_and_take_no_time(kiosk: FakeKiosk) -> None:
     marked(kiosk)
-    page = begin(kiosk)
+    page = kiosk.page()
+    history = page.evaluate("history.length")
     to_booked(kiosk, page)
     page.go_back()
+    assert page.url == "about:blank", "one step back leaves the kiosk"
     page.goto("/kiosk")
-    page.evaluate("globalThis.begunWith = history.length")
-    nothing_left(page)
+    nothing_left(page, history)
     to_booked(kiosk, page)
     page.reload()
-    page.locator('[data-press="start"]').wait_for()
-    page.evaluate("globalThis.begunWith = history.length")
-    nothing_left(page)
+    nothing_left(page, history)
     to_booked(kiosk, page)
     tools = page.context.new_cdp_session(page)
     tools.send("Performance.enable", {"timeDomain": "threadTicks"})  # CPU time, on a busy machine

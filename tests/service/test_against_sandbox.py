@@ -258,7 +258,8 @@ def test_an_allotted_ride_is_cancelled_and_not_aborted_and_an_ended_one_keeps_it
     assert caught.value.header == "Oops!"
     with pytest.raises(Refused) as caught:
         stand.client.cancel_booking(booked, "again", stand.token)
-    assert caught.value.reason == "CANCELLATION_NOT_ALLOWED" or caught.value.code
+    assert caught.value.reason == "CANCELLATION_NOT_ALLOWED"
+    assert caught.value.code == "BOOKING_ALREADY_CANCELLED"
 
 
 def test_wrong_tokens_are_refused(stand):

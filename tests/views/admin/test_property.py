@@ -203,9 +203,11 @@ def test_a_new_favourite_takes_the_first_free_number_of_its_list(desk: Desk) -> 
         ("drop", 3, "Museum"),
         ("pickup", 1, "Kerb"),
     ]
-    answer = desk.client().get("/admin/places").text
-    assert '<option value="">The next free one</option>' in answer
-    assert "selected" not in answer[answer.index('id="slot"') : answer.index("</select>")]
+    page = desk.client().get("/admin/places").text
+    slots = page.partition('<select id="slot"')[2].partition("</select>")[0]
+    assert '<option value="">The next free one</option>' in slots
+    assert options(page, "slot") == [str(n) for n in range(1, 10)]
+    assert "selected" not in slots
 
 
 def test_a_favourite_is_replaced_only_on_request(desk: Desk) -> None:

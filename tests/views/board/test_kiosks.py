@@ -262,10 +262,11 @@ def test_a_ride_from_a_kiosk_says_which_and_who_pays_on_every_list(desk: Desk) -
     kiosk_id, client = add_kiosk(desk), desk.client()
     cash = placed_at_kiosk(desk, kiosk_id, "cash", 27)
     property_pays = placed_at_kiosk(desk, kiosk_id, None, 28)
+    by_staff = desk.order("BOOKED", "CALL_DRIVER")
     rows = {row["id"]: row for row in client.get("/board.json").json["rows"]}
     assert rows[cash]["kiosk"] == "Kiosk Lobby · K27 · guest pays · unverified"
     assert rows[property_pays]["kiosk"] == "Kiosk Lobby · K28 · house pays · unverified"
-    assert "kiosk" not in rows.get(desk.order("BOOKED", "CALL_DRIVER"), {})
+    assert "kiosk" not in rows[by_staff]
     page = client.get("/").text
     assert "Kiosk Lobby · K27 · guest pays · unverified" in page
     assert "Kiosk Lobby · K27" in client.get(f"/rides/{cash}").text

@@ -17,6 +17,7 @@ from werkzeug.security import generate_password_hash
 from ridedash.factory import create_app
 from ridedash.store import accounts, audit, properties, sign_ins
 from ridedash.store.actors import by_staff
+from ridedash.store.models.orders import OrderState
 from ridedash.store.models.people import Guest
 from ridedash.store.orders import Action, Attention, Heartbeat, Offer, Order, Ride, TimelineEvent
 from tests.databases import new_database
@@ -47,19 +48,7 @@ STATUSES = {
     "auto": ["PENDING", "ALLOTMENT_RETRYING", "CALL_DRIVER", "IN_PROGRESS", "INVOICE", "COMPLETED"],
 }
 ENDS = ["ALLOTMENT_FAILED", "BOOKING_CANCELLED"]
-ORDER_STATES = [
-    "SCHEDULED",
-    "WAITING",
-    "READY",
-    "SENDING",
-    "BOOKED",
-    "MATCHING",
-    "REJECTED",
-    "NOT_SENT",
-    "UNKNOWN",
-    "CLOSED_NOT_BOOKED",
-    "FAILED",
-]
+ORDER_STATES = [str(state) for state in OrderState]
 
 
 def compact(page: str) -> str:

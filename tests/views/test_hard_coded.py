@@ -14,6 +14,7 @@ from ridedash.rides.share_links import RideOver
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.store import properties
+from ridedash.wording.attention import _ITEMS
 from tests import pseudo
 from tests.views.fake_service import FakeService
 from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk, make_desk
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.database
 SERVICE = "http://127.0.0.1:9"
 TRIP = {"pickup": "Lobby", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Airport"}
 TRIP |= {"drop_lat": "-38.55", "drop_lng": "-128.06", "show": "1"}
-ATTENTION = ("no_driver", "silent", "car_swapped", "other_booking", "double")
+ATTENTION = tuple(_ITEMS)
 # names in the rows of these tests, which some pages show outside of <bdi>
 NAMES = frozenset(
     {

@@ -110,7 +110,7 @@ def test_what_only_developers_read_is_not_changed_and_a_change_knows_its_functio
 ) -> None:
     found = list(mutants(project / "ridedash/rides/till.py", project))
     assert [(m.scope, m.before, m.after, m.function) for m in found] == [
-        ("", "5", "6", None),
+        ("WAIT_S", "5", "6", None),
         ("Till.due", "return fare - paid", "return None", 19),
         ("Till.due", "fare - paid", "(fare + paid)", 19),
         ("Till.tax", "7", "8", None),
@@ -185,7 +185,7 @@ def test_it_reports_which_mutants_were_noticed_by_which_test_and_which_were_not(
     }
     due, doubled = (f"tests/rides/test_till.py::test_{name}" for name in ("due", "doubled"))
     assert found == {
-        ": 5 -> 6": "tests/rides/test_shop.py::test_waits",
+        "WAIT_S: 5 -> 6": "tests/rides/test_shop.py::test_waits",
         "Till.due: return fare - paid -> return None": due,
         "Till.due: fare - paid -> (fare + paid)": due,
         "Till.tax: 7 -> 8": "",

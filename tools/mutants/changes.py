@@ -57,8 +57,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Mutant:
     """One change: the file, the line (from 1), the text there, and the text that replaces it.
 
-    `scope` is the dotted name of the function or class around it. `function` is the first line of
-    that function (of its decorators, where it has some); None where the changed code runs on
+    `scope` is the dotted name of the function or class around it; beside those, the name that the
+    statement sets, so that an excuse for one constant is none for another. `function` is the first
+    line of the function (of its decorators, where it has some); None where the changed code runs on
     import, or where a cached result may hide the change.
     """
 
@@ -166,6 +167,9 @@ def _around(
     node: ast.AST, child: ast.AST, scope: str, function: int | None
 ) -> tuple[str, int | None]:
     """The scope and the function that a child of a node is in."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and not scope:
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return ast.unparse(target), function
     if not isinstance(node, Function | ast.ClassDef):
         return scope, function
     inner = f"{scope}.{node.name}".lstrip(".")

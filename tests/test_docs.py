@@ -44,7 +44,7 @@ def project_files() -> list[Path]:
         if path.is_file()
         and path.suffix in SUFFIXES
         and path not in (Path(__file__), ROOT / ".git")
-        and not {"__pycache__", "node_modules", "screenshots"} & set(path.parts)
+        and not {"__pycache__", "node_modules", "screenshots"} & set(path.relative_to(ROOT).parts)
     )
 
 

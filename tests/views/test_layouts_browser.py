@@ -102,7 +102,7 @@ def rides(served: Served) -> dict[str, int]:
     """A ride in each group of the board."""
     order: Any = served.desk.order
     return {
-        "coming": order("BOOKED", "CALL_DRIVER", otp="4821", attention=("silent",)),
+        "coming": order("BOOKED", "CALL_DRIVER", otp="4821", attention=("not_known",)),
         "shared": order("BOOKED", "CLIENT_LOCATED", "share", otp="4821"),
         "done": order("BOOKED", "COMPLETED"),
         "bill": order("BOOKED", "INVOICE", "auto"),

@@ -39,6 +39,7 @@ MODULES: Final = (
     "worker_speed",
 )
 ROOT: Final = Path(__file__).parent.parent
+WRITTEN: Final = 3000  # characters of a command's output that are printed
 
 
 def main() -> int:
@@ -141,30 +142,35 @@ def _in_child(each: TableLine, run: Run) -> list[Result]:
 
 
 def finish(command: list[str], within_s: float) -> str:
-    """Run a command, and end all that it started. Returns why it failed, or ""."""
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as child:
+    """Run a command, and end all that it started. Returns why it failed, or "".
+
+    What it wrote is printed if it failed, and if it has a traceback: a thread or a server that
+    broke need not end the command.
+    """
+    failed = ""
+    with (
+        tempfile.TemporaryFile("w+", errors="replace") as log,
+        subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True
+        ) as child,
+    ):
         try:
-            _, written = child.communicate(timeout=within_s)
+            if code := child.wait(within_s):
+                failed = f"failed with code {code}; what it wrote stands above"
         except subprocess.TimeoutExpired:
-            return f"took more than {within_s / 60:g} minutes"
+            failed = f"took more than {within_s / 60:g} minutes; what it wrote stands above"
         finally:
             # ends servers that the line started and didn't stop
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
-    if child.returncode:
-        print(written[-3000:], file=sys.stderr)
-    return (
-        f"failed with code {child.returncode}; what it wrote stands above"
-        if child.returncode
-        else ""
-    )
+        log.seek(0)
+        written = log.read()
+    traceback = written.find("Traceback")
+    if failed:
+        print(written[-WRITTEN:], file=sys.stderr)
+    elif traceback >= 0:
+        print(written[traceback:][:WRITTEN], file=sys.stderr)
+    return failed
 
 
 def _packed(result: Result) -> dict[str, Any]:

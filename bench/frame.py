@@ -95,9 +95,14 @@ def line(
 
 
 def measured(found: TableLine, run: Run) -> list[Result]:
-    """The results of a line with their verdicts, measured in this process."""
+    """The results of a line with their verdicts, measured in this process.
+
+    Raises RuntimeError for a line without a result, which would be neither reached nor missed.
+    """
     results = found.measure(run)
     listed = [results] if isinstance(results, Ratio | Absent) else list(results)
+    if not listed:
+        raise RuntimeError(f"{found.name} has no result")
     return [
         replace(r, ok=reached(found.aim, r.ratio)) if isinstance(r, Ratio) and r.ok is None else r
         for r in listed

@@ -27,10 +27,24 @@ from ridedash.store.database.database import Database
 
 ROUNDS: Final = 12
 MEASURED_S: Final = 3.0
+LOST: Final = 0.01  # the most of the calls that may be lost: a lost call costs nothing
 ENDS_S: Final = 60.0  # how long the recorder may take to write all and to end its thread
 
 
-class Watched(LensRecorder):
+class Counted(LensRecorder):
+    """A recorder that counts the calls that were handed over to it."""
+
+    def __init__(self, file: LensFile) -> None:
+        super().__init__(NoHooks(), file, clock)
+        self.calls = 0
+
+    def exchange(self, exchange: Exchange) -> None:
+        """See LensRecorder."""
+        self.calls += 1
+        super().exchange(exchange)
+
+
+class Watched(Counted):
     """A recorder that measures its own processor time.
 
     Each thread reads its own clock, because the clock of an ended thread can't be read: the
@@ -38,7 +52,7 @@ class Watched(LensRecorder):
     """
 
     def __init__(self, file: LensFile) -> None:
-        super().__init__(NoHooks(), file, clock)
+        super().__init__(file)
         self.handed: list[int] = []  # ns of each call that was handed over
         self.written_s = 0.0  # by its thread, up to the end of its last round
 
@@ -74,7 +88,7 @@ def cost(run: Run) -> list[Result]:
         db = Database(f"sqlite:///{folder}/desk.sqlite")
         db.upgrade()
         fill(db, run.of(3000, 1000))
-        first = LensRecorder(NoHooks(), LensFile(folder), clock)
+        first = Counted(LensFile(folder))
         warm_up(db, service, folder, hooks=first)  # the lens then knows each ride, as in a demo
         _end(first)
         own = [_own(db, service, folder) for _ in range(run.of(5, 2))]
@@ -113,7 +127,7 @@ class Round(NamedTuple):
 
 
 def _round(db: Database, service: str, folder: Path, *, backwards: bool) -> Round:
-    lens = LensRecorder(NoHooks(), LensFile(folder), clock)
+    lens = Counted(LensFile(folder))
     order = [lens, None, None]
     found = {}
     for place in (2, 1, 0) if backwards else (0, 1, 2):
@@ -122,14 +136,19 @@ def _round(db: Database, service: str, folder: Path, *, backwards: bool) -> Roun
     return Round(found[0], found[1], found[2], lens.dropped)
 
 
-def _end(lens: LensRecorder) -> None:
-    """Wait for a recorder's last write and for the end of its thread. Raises RuntimeError."""
+def _end(lens: Counted) -> None:
+    """Wait for a recorder's last write and for the end of its thread.
+
+    Raises RuntimeError if it does not end, or has lost too many calls.
+    """
     end = time.monotonic() + ENDS_S
     lens.flush(ENDS_S)
     while any(each.name == "lens" for each in threading.enumerate()):
         if time.monotonic() > end:
             raise RuntimeError("the recorder did not come to an end")
         time.sleep(0.1)
+    if lens.dropped > LOST * lens.calls:
+        raise RuntimeError(f"the recorder lost {lens.dropped} of {lens.calls} calls")
 
 
 def _ratio(pairs: list[tuple[float, float]], label: str, lost: int = 0) -> Ratio:

@@ -78,18 +78,21 @@ def worker(run: Run) -> Ratio:
             "RIDEDASH_TOKEN_KEYS": KEYS,
             "RIDEDASH_SERVICE_RATE": "100000",
         }
-        with _worker(environ, folder) as pid:
+        with _worker(environ, folder) as process:
             _until(lambda: polls_of(db) > run.of(5_000, 1_000))
             found = frame.alone(
-                run, lambda: _later(pid), "MB", note=f"after {polls_of(db):,} polls"
+                run, lambda: _later(process), "MB", note=f"after {polls_of(db):,} polls"
             )
         db.close()
         return found
 
 
-def _later(pid: int) -> float:
+def _later(process: "subprocess.Popen[bytes]") -> float:
     time.sleep(2)
-    return processes.rss_mb(pid)
+    held = processes.rss_mb(process.pid)
+    if process.poll() is not None or not held:  # the memory of an ended process reads as 0
+        raise RuntimeError(f"the worker ended by itself (code {process.poll()})")
+    return held
 
 
 def _until(condition: Callable[[], bool], patience_s: float = 120) -> None:
@@ -101,8 +104,8 @@ def _until(condition: Callable[[], bool], patience_s: float = 120) -> None:
 
 
 @contextlib.contextmanager
-def _worker(environ: dict[str, str], folder: Path) -> Iterator[int]:
-    """The process id of a worker that runs until the end of the block."""
+def _worker(environ: dict[str, str], folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """A worker that runs until the end of the block."""
     command = [sys.executable, "-m", "ridedash.cli", "worker"]
     with (
         (folder / "log.txt").open("w") as log,
@@ -111,6 +114,6 @@ def _worker(environ: dict[str, str], folder: Path) -> Iterator[int]:
         ) as process,
     ):
         try:
-            yield process.pid
+            yield process
         finally:
             process.terminate()

@@ -97,6 +97,8 @@ def _started(
     with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log) as process:
         try:
             yield process
+            if process.poll() is not None:
+                raise RuntimeError(f"{command[2:]} ended by itself (code {process.poll()})")
         finally:
             process.terminate()
             try:

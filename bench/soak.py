@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ WARM_MINUTES: Final = 10.0
 MB_AN_HOUR: Final = 1.0
 WAITING: Final = 20  # pages that may wait to be requested
 WATCHED: Final = ("web", "worker")  # the sandbox is reported, not judged
+LATE_S: Final = 5.0  # the most that the median sample's earliest poll may be late
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Soak:
         self.desk_cycle, self.numbers = itertools.cycle(self.desks), itertools.count(1)
         self.samples: list[dict[str, Any]] = []
         self.alive: list[int] = []
+        self.waiting: list[Future[None]] = []  # pages and bookings whose end is not read yet
         self.booked = 0
 
     def run(self, stop: threading.Event) -> None:
@@ -68,9 +70,10 @@ class Soak:
                     break
                 # On a busy machine, requests that can't be sent now are dropped.
                 if pool._work_queue.qsize() < WAITING:
-                    pool.submit(next(self.desk_cycle).look, self._some_ride(n))
-                    if n % round(self.options.pages) == 0:
-                        pool.submit(self._each_second)
+                    desk, ride = next(self.desk_cycle), self._some_ride(n)
+                    self.waiting.append(pool.submit(desk.look, ride))
+                    if n % max(1, round(self.options.pages)) == 0:
+                        self.waiting.append(pool.submit(self._each_second))
                 if due - self.began >= len(self.samples) * SAMPLE_S:
                     self._sample()
 
@@ -89,9 +92,22 @@ class Soak:
         if len(self.alive) < self.options.rides:
             self.booked += next(self.desk_cycle).book(next(self.numbers))
 
+    def _read_ended(self) -> None:
+        """Count pages and bookings that ended with an exception as wrong."""
+        ended = [each for each in self.waiting if each.done()]
+        self.waiting = [each for each in self.waiting if each not in ended]
+        for error in filter(None, (each.exception() for each in ended)):
+            name = type(error).__name__
+            self.tally.wrong[name] = self.tally.wrong.get(name, 0) + 1
+
     def _sample(self) -> None:
+        """Store a sample. Raises RuntimeError if a process has ended."""
+        self._read_ended()
         took, self.tally.took = self.tally.took, []
         database = self.running.database
+        uses = {name: use(pid) for name, pid in self.running.pids.items()}
+        if gone := [name for name, found in uses.items() if not found.rss_mb]:
+            raise RuntimeError(f"ended by itself: {', '.join(gone)}")
         self.samples.append(
             {
                 "minute": round((time.monotonic() - self.began) / 60, 2),
@@ -103,7 +119,7 @@ class Soak:
                 if len(took) > 2
                 else [],
                 "database_mb": round(database.stat().st_size / 2**20, 1) if database else None,
-                **{name: asdict(use(pid)) for name, pid in self.running.pids.items()},
+                **{name: asdict(found) for name, found in uses.items()},
             }
         )
         print(json.dumps(self.samples[-1]), flush=True)
@@ -129,7 +145,7 @@ class Soak:
             "machine": machine(),
             "asked": asdict(self.options),
             "database": self.running.services.db.engine.dialect.name,
-            "verdict": verdict(self.samples, self.options.warm),
+            "verdict": verdict(self.samples, self.options, self.tally.wrong),
             "orders": dict(orders),
             "wrong": self.tally.wrong,
             "samples": self.samples,
@@ -139,16 +155,22 @@ class Soak:
         return report
 
 
-def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
+def verdict(
+    samples: list[dict[str, Any]], options: Options, wrong: dict[str, int]
+) -> dict[str, Any]:
     """The growth of each process, and whether memory and descriptors of web and worker are flat.
 
     The growth, in megabytes and descriptors an hour, is fitted by least squares after the warm-up.
-    `flat` is None when there are too few samples.
+    `flat` is None when there are too few samples. `worked`: no answer was wrong, half the rides
+    were alive, and polls were made: memory of a program that does nothing is flat too.
     """
-    after = [sample for sample in samples if sample["minute"] >= warm]
+    after = [sample for sample in samples if sample["minute"] >= options.warm]
     if len(after) < 5:
-        return {"flat": None, "why": "too short to tell"}
-    found: dict[str, Any] = {}
+        return {"flat": None, "worked": None, "why": "too short to tell"}
+    alive = median(sample["alive"] for sample in after)
+    late_s = median(sample["late_s"] or 0.0 for sample in after)
+    worked = not wrong and alive >= options.rides / 2 and late_s <= LATE_S
+    found: dict[str, Any] = {"worked": worked, "alive": alive, "late_s": late_s}
     for name in ("web", "worker", "sandbox"):
         hours = [sample["minute"] / 60 for sample in after]
         slope = linear_regression(hours, [sample[name]["rss_mb"] for sample in after]).slope
@@ -166,7 +188,10 @@ def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run, print and store the soak. Returns 0 only if memory and descriptors were flat."""
+    """Run, print and store the soak.
+
+    Returns 0 only if memory and descriptors were flat, and the program worked.
+    """
     parser = argparse.ArgumentParser("python -m bench.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rides", type=int, default=300, help="rides kept alive")
@@ -188,8 +213,8 @@ def main() -> int:
         soak = Soak(running, options, given.json)
         soak.run(stop)
         report = soak.keep()
-    print(json.dumps({k: v for k, v in report.items() if k != "samples"}, indent=1))
-    return 0 if report["verdict"]["flat"] else 1
+        print(json.dumps({k: v for k, v in report.items() if k != "samples"}, indent=1))
+    return 0 if report["verdict"]["flat"] and report["verdict"]["worked"] else 1
 
 
 if __name__ == "__main__":

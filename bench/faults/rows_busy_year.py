@@ -82,7 +82,7 @@ def soaked(case: Case) -> Verdict:
 
 
 def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
-    """Whether memory and descriptors of a soak are flat, and a text about both.
+    """Whether a soak worked with flat memory and descriptors, and a text about both.
 
     A run of an hour has the limits of bench.soak, a shorter one has wider limits.
     """
@@ -106,17 +106,19 @@ def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
         if whole
         else f" (a leak is seen above {MB_AN_HOUR:g} MB/h; --minutes {HOUR:g} is the proof)"
     )
-    return bool(flat), f"{minutes:g} minutes{limits}: {summary}"
+    if not found["worked"]:
+        summary += "; it did not work all the time"
+    return bool(flat and found["worked"]), f"{minutes:g} minutes{limits}: {summary}"
 
 
 def _reported(module: str, words: list[str], file: Path) -> dict[str, Any]:
     """The report of a bench, run in a new process because it changes limits and settings.
 
-    Raises RuntimeError if the bench wrote no report.
+    Raises RuntimeError if the bench wrote no report, or broke off after it had written some.
     """
     command = [sys.executable, "-m", module, *words, "--json", str(file)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if not file.exists():
-        raise RuntimeError(f"{module} kept nothing: {ran.stderr[-200:]}")
+    if not file.exists() or "Traceback" in ran.stderr:
+        raise RuntimeError(f"{module} did not come to its end: {ran.stderr[-200:]}")
     stored: dict[str, Any] = json.loads(file.read_text())
     return stored

@@ -101,10 +101,11 @@ def test_a_press_in_another_process_may_find_the_database_gone(
         run.desk.life(request=as_json(run.desk.request("booked"))).run()
 
 
-def soak(mb: float, descriptors: float) -> dict[str, Any]:
+def soak(mb: float, descriptors: float, *, worked: bool = True) -> dict[str, Any]:
     each = {"mb_an_hour": mb, "descriptors_an_hour": descriptors}
     return {
         "flat": mb < 1 and descriptors < 1,
+        "worked": worked,
         "web": each,
         "worker": {"mb_an_hour": 0.0, "descriptors_an_hour": 0.0},
     }
@@ -127,6 +128,12 @@ def test_a_soak_is_judged_strictly_after_an_hour_and_for_large_leaks_sooner(
     ok, summary = judged(soak(mb, descriptors), minutes)
     assert ok is flat
     assert summary.startswith(f"{minutes:g} minutes")
+
+
+def test_a_soak_of_a_program_that_did_nothing_is_not_flat() -> None:
+    ok, summary = judged(soak(0.0, 0.0, worked=False), 60)
+    assert not ok
+    assert "did not work" in summary
 
 
 def test_a_soak_that_was_too_short_has_no_verdict() -> None:

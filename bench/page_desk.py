@@ -41,8 +41,8 @@ class Pages:
     token: str = ""  # the CSRF token of forms
 
     def get(self, path: str, **query: str | list[str]) -> bytes:
-        """Get a page, which must succeed."""
-        answer = self.browser.get(path, query_string=query)
+        """Get a page, which must succeed. The path may have a query of its own."""
+        answer = self.browser.get(path, query_string=query or None)
         if answer.status_code != 200:
             raise RuntimeError(f"{path} answered {answer.status_code}")
         return bytes(answer.data)

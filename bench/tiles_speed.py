@@ -16,7 +16,7 @@ AS_BROWSERS = {"Accept-Encoding": "gzip"}
 
 @line(
     "tile-cold",
-    "sandbox: drawing a tile for the first time, 95 of 100, both cities, all zooms",
+    "sandbox: drawing and packing a new tile, 95 of 100, both cities, all zooms",
     aim="≤ 3 ms",
     protects="A map that is moved to a new quarter fills at once, without tile servers or foreign "
     "hosts.",
@@ -39,9 +39,8 @@ def _p95_ms(rng: random.Random, each: int) -> float:
             west, north, east, south = server._boxes(zoom)[number]
             for _ in range(each):
                 began = process_time()
-                server._zoom_tiles(number, zoom).tile(
-                    rng.randint(west, east), rng.randint(north, south)
-                ).encode()
+                x, y = rng.randint(west, east), rng.randint(north, south)
+                server._drawn.__wrapped__(number, zoom, x, y, False)  # as for an answer, packed
                 took.append((process_time() - began) * 1000)
     return quantiles(took, n=20)[-1]
 

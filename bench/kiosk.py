@@ -56,8 +56,9 @@ class Lobby:
 
     def anew(self) -> None:
         """Reset the demo, because at most three rides of a kiosk may wait for their passenger."""
-        if self.desk.http.post("/demo/reset").status_code != 303:
-            raise RuntimeError("the demo could not be reset")
+        answer = self.desk.http.post("/demo/reset")
+        if "said=reset" not in answer.headers.get("Location", ""):
+            raise RuntimeError(f"the demo was not reset: {answer.status_code} {answer.headers}")
 
     @contextlib.contextmanager
     def page(self) -> Iterator[Any]:
@@ -79,7 +80,7 @@ def _lobby(pace: str) -> Iterator[Lobby | None]:
         return
     from playwright.sync_api import sync_playwright
 
-    with frame.folder() as folder, running(folder / "instance", pace, stumbles=True) as demo:
+    with frame.folder() as folder, running(folder / "instance", pace) as demo:
         desk = Desk(demo.url, demo.name, Tally(), 7, password=demo.password)
         page = desk.http.get("/admin/kiosks").text
         token = re.search(r'name="csrf-token" content="([^"]+)"', page)

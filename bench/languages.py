@@ -61,7 +61,10 @@ def _of(run: Run, world: World, folder: Path, page: str, label: str) -> Ratio:
             for _round in range(rounds):
                 for poll in polls:
                     _answer(world, poll)
-            return (process_time() - began) * 1e6 / (rounds * len(polls))
+            spent = process_time() - began
+            if any(not _answer(world, poll)[0].startswith("304") for poll in polls):
+                raise RuntimeError(f"{label}: a poll without an update was answered in full")
+            return spent * 1e6 / (rounds * len(polls))
 
         return taken
 

@@ -37,7 +37,7 @@ class Watched:
     def leap(self) -> float:
         """Seconds from the press of Next event until the board shows the ride's next state."""
         before = {
-            row.get_attribute("data-id"): row.locator("[data-cell=headline]").inner_text()
+            row.get_attribute("data-id"): row.locator("[data-cell=headline]").text_content()
             for row in self.page.locator(ROWS).all()
         }
         began = time.perf_counter()
@@ -67,7 +67,7 @@ def _watched() -> Iterator[Watched | None]:
 
     with (
         frame.folder() as folder,
-        running(folder / "instance", stumbles=True, options=("--demo-stage",)) as demo,
+        running(folder / "instance", options=("--demo-stage",)) as demo,
         sync_playwright() as started,
     ):
         browser = started.chromium.launch(executable_path=browser_path(), args=LAUNCH)

@@ -55,12 +55,20 @@ def picker_page(run: Run) -> list[Ratio]:
         )
         cards = _against_folium(
             run,
-            lambda: shown.get("/rides/new", **TRIP, show="1"),
+            lambda: _with_cards(shown),
             center,
             points,
             "with cards and stored offers",
         )
         return [empty, cards]
+
+
+def _with_cards(shown: Pages) -> bytes:
+    """The picker with its cards. Raises without them: a page without cards is fast and light."""
+    page = shown.get("/rides/new", **TRIP, show="1")
+    if b'data-product="' not in page:
+        raise RuntimeError("the picker has no cards")
+    return page
 
 
 def _against_folium(
@@ -97,8 +105,8 @@ def page_weight(run: Run) -> list[Ratio]:  # noqa: ARG001 - weights do not vary
         )
         order = shown.desk.order(status="CALL_DRIVER")
         return [
-            _weighed(shown, "/rides/new", TRIP | {"show": "1"}, naive, "picker"),
-            _weighed(shown, f"/rides/{order}", {}, naive, "ride page"),
+            _weighed(shown, _with_cards(shown), naive, "picker"),
+            _weighed(shown, shown.get(f"/rides/{order}"), naive, "ride page"),
         ]
 
 
@@ -106,10 +114,7 @@ def page_weight(run: Run) -> list[Ratio]:  # noqa: ARG001 - weights do not vary
 FOLIUM_FILES, FOLIUM_KB = 10, 300.0
 
 
-def _weighed(
-    shown: Pages, path: str, query: dict[str, str], naive_page: float, label: str
-) -> Ratio:
-    page = shown.get(path, **query)
+def _weighed(shown: Pages, page: bytes, naive_page: float, label: str) -> Ratio:
     files = _files(shown, page.decode())
     ours, theirs = _gzipped(page) + sum(files.values()), naive_page + FOLIUM_KB
     note = (

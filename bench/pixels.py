@@ -183,6 +183,8 @@ def _signed_in(browser: Browser) -> Iterator[Page]:
         _sign_in(page, demo)
         yield page
         context.close()
+        if demo.has_broken:
+            raise RuntimeError((demo.instance / "stderr.log").read_text()[-3000:])
 
 
 def _sign_in(page: Page, demo: Running) -> None:

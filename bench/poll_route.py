@@ -8,6 +8,8 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 from bench import frame
 from bench.frame import Absent, Ratio, Result, Run, line
@@ -141,6 +143,11 @@ def upstream(run: Run) -> Result:
         return Absent(_not_here(absent))
     with frame.folder() as folder, _counting() as (url, calls):
         world = make_world(folder, 1, SERVICE_URL=url)
+        with contextlib.suppress(HTTPError):  # it answers 404
+            urlopen(f"{url}/a-call-that-is-counted", timeout=START_S)
+        if len(calls) != 1:
+            raise RuntimeError("the service does not count its calls")
+        calls.clear()
         with (
             _answer_file(world),
             polled("ours", "granian", world.environ | {"RIDEDASH_SERVICE_URL": url}) as server,

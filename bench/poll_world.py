@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -45,7 +46,10 @@ class World:
         """The full answer to a poll of such a page."""
         client = self.desk.client(signed_in=page != "link")
         path, _cookie, _tag = next(getattr(self, f"_{page}")(0, 1))
-        return bytes(client.get(path).data)
+        answer = client.get(path)
+        if answer.status_code != HTTPStatus.OK:
+            raise RuntimeError(f"{path} answered {answer.status_code}")
+        return bytes(answer.data)
 
     def record_seen(self) -> None:
         """Record, as a worker does, that the service has just answered polls of all rides.

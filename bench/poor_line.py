@@ -86,12 +86,16 @@ class PoorConnection:
     def load(self, address: str) -> Load:
         """Open an address, and wait until the page makes no more requests."""
         self._urls, self._bytes, self._pending = {}, {}, set()
-        self.page.goto(address, wait_until="domcontentloaded", timeout=LONGEST_S * 1000)
+        answer = self.page.goto(address, wait_until="domcontentloaded", timeout=LONGEST_S * 1000)
+        if answer.status != 200 or self.page.url != address:
+            raise RuntimeError(f"{address} answered {answer.status} at {self.page.url}")
         usable = self.page.evaluate(
             "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
         )
         end = time.monotonic() + LONGEST_S
-        while time.monotonic() < end and not self._is_quiet():
+        while not self._is_quiet():
+            if time.monotonic() > end:
+                raise RuntimeError(f"{address} still makes requests after {LONGEST_S:g} s")
             self.page.wait_for_timeout(50)
         paths = {request: urlsplit(url).path for request, url in self._urls.items()}
         ours = {request: path for request, path in paths.items() if "/tiles/" not in path}
@@ -132,7 +136,7 @@ def _site() -> Iterator[Site | None]:
         return
     from playwright.sync_api import sync_playwright
 
-    with frame.folder() as folder, running(folder / "instance", stumbles=True) as demo:
+    with frame.folder() as folder, running(folder / "instance") as demo:
         desk = Desk(demo.url, demo.name, Tally(), 7, password=demo.password)
         booked = sum(desk.book(number) for number in range(RIDES))
         if booked < RIDES:
@@ -229,7 +233,13 @@ def again(run: Run) -> list[Result]:
 )
 def again_files(run: Run) -> list[Result]:
     """Requests below /static/ that went over the line."""
-    return _measured(run, EVERYONE, lambda opened: opened[1].files, "requests")
+    return _measured(run, EVERYONE, _files_again, "requests")
+
+
+def _files_again(opened: Opened) -> int:
+    if not opened[0].files:
+        raise RuntimeError("the first opening was counted without files")
+    return opened[1].files
 
 
 def _measured(

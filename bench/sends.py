@@ -14,12 +14,13 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from bench import frame
-from bench.frame import Ratio, Result, Run, line
+from bench.frame import Absent, Ratio, Result, Run, line
 from ridedash.rides.orders.answer_journal import SLOT, JournalFile
 from ridedash.rides.worker import Worker
 from tests import databases
 from tests.rides.desk_world import World
 
+IN_MEMORY: Final = {"tmpfs", "ramfs"}
 THREADS: Final = (1, 8)  # eight sends at once: a busy moment of a large hotel
 
 
@@ -43,6 +44,8 @@ def sends(run: Run) -> list[Result]:
     """
     found: list[Result] = []
     with frame.folder() as folder:
+        if (kind := file_system(folder)) in IN_MEMORY:
+            return [Absent(f"{folder.parent} is on {kind}, which syncs nothing: set TMPDIR")]
         for threads in THREADS:
             pairs = _alternating(run, folder / str(threads), threads)
             how = f"{threads} at once" if threads > 1 else "one at a time"

@@ -114,7 +114,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _program(waiting: "SimpleQueue[Play]", same: Same) -> int:
-    """Play waiting plays in one program, until none is left. Returns how many went wrong."""
+    """Play waiting plays in one program, until none is left. Returns how many went wrong.
+
+    A program that has logged a traceback counts as one more.
+    """
     failed = 0
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -125,6 +128,9 @@ def _program(waiting: "SimpleQueue[Play]", same: Same) -> int:
             failed += not _ends_well(windows, play, same)
         for window in windows:
             window.http.close()
+        if demo.has_broken:
+            print((demo.instance / "stderr.log").read_text()[-3000:], file=sys.stderr)
+            failed += 1
     return failed
 
 
@@ -147,6 +153,8 @@ def _ends_well(windows: tuple[Presenter, Presenter], play: Play, same: Same) -> 
         wrong.append("an order was made twice")
     wrong += [f"of no ride: {each}" for each in windows[0].orphans(play.story)]
     has_ended = run["state"] == "ended"
+    if has_ended and not run["lines"]:
+        wrong.append("it ended and says nothing of its end")
     if has_ended:  # otherwise the lens may have no file, because no call was made
         wrong += same.differs(play, demo)
     counted = [words for words, _ in run["lines"] if "outage" in words]

@@ -39,6 +39,11 @@ class Running:
     instance: Path
     process: "subprocess.Popen[str]"
 
+    @property
+    def has_broken(self) -> bool:
+        """Whether the program has logged a traceback: also what stumbles on purpose logs none."""
+        return "Traceback" in (self.instance / "stderr.log").read_text(errors="replace")
+
     def get(self, path: str) -> tuple[int, str]:
         """Status and text of one page."""
         request = urllib.request.Request(self.url + path)

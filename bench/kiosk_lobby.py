@@ -25,6 +25,7 @@ WITHIN_MS: Final = 30_000
 LOOK_MS: Final = 100
 # the cars, or a final apology: one with a control `again` is not final, its screen asks again
 CARS_OR_END: Final = '.k-car, body[data-look="sorry"]:not(:has([data-press="again"]))'
+PLANTED: Final = "mark-of-the-search"
 
 
 class Stopped(Exception):
@@ -89,28 +90,40 @@ class LobbyProgram:
         found = re.search(r"sign in as +(\S+)[\s\S]*?password +(\S+)", greeting)
         if found:
             self.sign_in = found[1], found[2]
-        elif not self.sign_in[0]:
+        if "Ctrl-C" not in greeting or not self.sign_in[0]:  # a restart shows no password
             raise RuntimeError(f"it did not start:\n{greeting}\n{self.written[-2000:]}")
 
     def kill(self) -> None:
         """Kill the program and its sandbox, as a power cut does."""
         if self.process is not None:
+            self._still_runs()
             os.killpg(self.process.pid, signal.SIGKILL)
             self._gone()
 
     def stop(self) -> None:
-        if self.process is not None:
-            self.process.terminate()
-            self._gone()
-        if self.log is not None:
-            self.log.close()
+        try:
+            if self.process is not None:
+                self._still_runs()
+                self.process.terminate()
+                if code := self._gone():
+                    raise RuntimeError(f"it ended with code {code}:\n{self.written[-2000:]}")
+        finally:
+            if self.log is not None:
+                self.log.close()
 
-    def _gone(self) -> None:
+    def _still_runs(self) -> None:
         assert self.process is not None
-        self.process.wait(STOP_S)
+        if (code := self.process.poll()) is not None:
+            raise RuntimeError(f"it ended by itself, with code {code}:\n{self.written[-2000:]}")
+
+    def _gone(self) -> int:
+        """Wait for the end of the process. Returns its exit code."""
+        assert self.process is not None
+        code = self.process.wait(STOP_S)
         if self.process.stdout is not None:
             self.process.stdout.close()
         self.process = None
+        return code
 
     def control(self, what: str, **body: object) -> None:
         """Post a command to the sandbox: a clock, a fault (docs/operating.md)."""
@@ -167,6 +180,29 @@ def browser(folder: Path, place: LobbyProgram) -> Iterator[Any]:
         context.add_cookies(place.cookies())
         yield context
         context.close()
+
+
+def in_files(folder: Path, mark: str) -> bool:
+    """Whether a file in a folder, such as a browser's profile, has a mark (in small letters)."""
+    # Chromium writes a text in UTF-16 if one of its letters is not Latin
+    wanted = mark.encode(), mark.encode("utf-16-le")
+    for path in folder.rglob("*"):
+        # the browser deletes files meanwhile: the others are looked through all the same
+        with contextlib.suppress(OSError):
+            if path.is_file() and any(each in path.read_bytes().lower() for each in wanted):
+                return True
+    return False
+
+
+def check_search(profile: Path) -> None:
+    """Raise RuntimeError unless the search of the profile finds a mark, in both its encodings."""
+    for encoding in ("utf-8", "utf-16-le"):
+        planted = profile / "planted"
+        planted.write_bytes(f"before{PLANTED.upper()}after".encode(encoding))
+        found = in_files(profile, PLANTED)
+        planted.unlink()
+        if not found:
+            raise RuntimeError(f"a mark in {encoding} is not found in the profile")
 
 
 class Guest:

@@ -8,6 +8,10 @@ from playwright.sync_api import Browser
 
 from tools.styles import ROOT, SHEETS, USERS, declarations, faults, rules
 
+# words that pages say, and the beginning of an id: none of them sets a class
+WORDS_IN_PROSE = "".join(
+    f"a.css: nothing sets the class {name}" for name in ("cart-foot", "tab-one", "wide")
+)
 OTHER_BROWSERS = [["text-align", "match-parent"]]  # Firefox and Safari know it
 
 
@@ -28,11 +32,18 @@ def test_the_linter_passes_the_style_sheets_of_the_project() -> None:
         ("@media print { .cart { color: red; } }", "a.css: nothing sets the class cart"),
         ("/* .cart { } */ .card { color: red; color: blue; }", "a.css: .card declares color twice"),
         (".card { content: none; content: none; }", ""),
+        (".lamp-on, .is-lit, .glow { color: red; }", ""),
+        (".wide, .cart-foot, .tab-one { color: red; }", WORDS_IN_PROSE),
     ],
 )
 def test_the_linter_finds_what_nothing_sets_uses_or_defines(sheet: str, fault: str) -> None:
-    page = '<p class="card tone-{{ tone }}">'
-    assert "".join(faults({"a.css": sheet}, page)) == fault
+    users = {
+        "page.html": '<p class="card tone-{{ tone }} {{ "is-lit" if late }}" id="tab-{{ n }}">'
+        "a wide cart-foot, paint",
+        "page.js": 'node.className = "lamp-on"; // cart-foot\n'
+        "spot.classList.add(`glow ${tone}`, find(`#tab-${id}`));",
+    }
+    assert "".join(faults({"a.css": sheet}, users)) == fault
 
 
 @pytest.mark.browser

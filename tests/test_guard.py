@@ -796,6 +796,10 @@ UNSAFE = {
         r"|\beval\(|new Function\(",
         set(),
     ),
+    "markup that a script parses": (
+        r"\bDOMParser\b|\b(?:set|parse)HTML|createContextualFragment|\bsrcdoc\b",
+        {"static/js/shared/markup.js"},
+    ),
     "a style or a handler inside markup": (  # behind code of Jinja too, which may hold a >
         r"<[a-z](?:(?>\{[{%][\s\S]*?[%}]\})|[^>{]|\{(?![{%]))*\s(?:style|on[a-z]+)=",
         set(),

@@ -6,6 +6,7 @@
 import { RideView } from "../rides/view.js";
 import { openPanel } from "../rides/keys.js";
 import { formData, patience } from "../shared/ask.js";
+import { parsed } from "../shared/markup.js";
 
 const HEADERS = { "X-Part": "beside", Accept: "text/html" };
 const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that open a page of their own
@@ -147,7 +148,7 @@ async function ridePage(address, options) {
     });
     if (new URL(answer.url).pathname === "/sign-in") location.assign("/sign-in");
     else if (answer.ok || answer.status === 422) {
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const page = parsed(await answer.text());
       const root = page.querySelector("[data-ride]");
       return { root, done: answer.ok && Boolean(root) };
     }

@@ -5,6 +5,7 @@
 
 import { ask } from "../shared/ask.js";
 import { clocks, passed } from "../shared/clocks.js";
+import { parsed } from "../shared/markup.js";
 
 const SKELETON_MS = 300; // after this time a skeleton is shown
 const SLOW_MS = 4_000;
@@ -228,7 +229,7 @@ export class Cars extends EventTarget {
     if (!renewing) this.#unsay();
     const inside = this.box.contains(document.activeElement);
     if (body.html) {
-      const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
+      const fresh = parsed(body.html).body;
       this.again = asks(fresh);
       // the same words are read out once only, except after a press
       const sameWords = !ok && this.trip.compare && unnumbered(this.box) === unnumbered(fresh);

@@ -11,6 +11,7 @@
 
 import { ask, formData } from "../shared/ask.js";
 import { counted } from "../shared/counts.js";
+import { nodesOf } from "../shared/markup.js";
 import { BookForm } from "./form.js";
 import { firstName, guestsOf } from "./guest_list.js";
 import { send } from "./send.js";
@@ -245,9 +246,7 @@ class DeskForm {
   }
 
   #show(html) {
-    this.body.replaceChildren(
-      ...new DOMParser().parseFromString(html, "text/html").body.childNodes,
-    );
+    this.body.replaceChildren(...nodesOf(html));
     this.root.scrollTop = 0;
     this.#mount();
   }

@@ -14,6 +14,7 @@ import { Flight } from "./flight.js";
 import { GuestFinder } from "./guests.js";
 import { following, wireKeys } from "./keys.js";
 import { onKey } from "../shared/keys.js";
+import { nodesOf } from "../shared/markup.js";
 import { released } from "../shared/press.js";
 import { isShown, setText } from "../shared/slots.js";
 import { Trip } from "./trip.js";
@@ -375,9 +376,7 @@ export class BookForm extends EventTarget {
     if (key === this.shownZone) return;
     this.shownZone = key;
     const focused = this.zoneList.contains(document.activeElement);
-    this.zoneList.replaceChildren(
-      ...new DOMParser().parseFromString(markup, "text/html").body.childNodes,
-    );
+    this.zoneList.replaceChildren(...nodesOf(markup));
     // focus the list box or link that was used, so that the next arrow key works
     if (focused) [...this.zoneList.querySelectorAll("select, [aria-current]")].at(-1)?.focus();
     this.#tell("zone", { zone });

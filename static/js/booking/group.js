@@ -1,5 +1,6 @@
 /** The page of a group of rides: polls its markup and replaces it when it changes. */
 
+import { nodesOf } from "../shared/markup.js";
 import { Poller } from "../shared/poller.js";
 
 const box = document.querySelector("[data-group-cars]");
@@ -20,6 +21,6 @@ new Poller(box.dataset.groupCars, {
 function put(html) {
   const links = () => [...box.querySelectorAll("a")];
   const at = links().indexOf(document.activeElement);
-  box.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
+  box.replaceChildren(...nodesOf(html));
   links()[at]?.focus({ preventScroll: true });
 }

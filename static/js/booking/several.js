@@ -5,6 +5,7 @@
  */
 
 import { ask } from "../shared/ask.js";
+import { nodesOf } from "../shared/markup.js";
 
 const PAUSE_MS = 250; // wait for a pause while the user types a date
 const AGAIN_MS = 3_000; // wait after a request without an answer
@@ -117,9 +118,7 @@ export class Several extends EventTarget {
   }
 
   #show(html, key, words) {
-    this.list.replaceChildren(
-      ...new DOMParser().parseFromString(html, "text/html").body.childNodes,
-    );
+    this.list.replaceChildren(...nodesOf(html));
     this.key.value = key;
     this.words.textContent = words;
     this.planned = key ? this.list.querySelectorAll("li").length : 0;

@@ -6,6 +6,7 @@
 
 import { ask } from "../shared/ask.js";
 import { watchCopies } from "../shared/copy.js";
+import { nodesOf } from "../shared/markup.js";
 import { keep, kept } from "./lens.js";
 
 const EVERY_MS = 1_000;
@@ -200,8 +201,7 @@ async function fragment(address, headers, how = {}) {
   try {
     const answer = await fetch(address, { ...how, headers, credentials: "same-origin" });
     if (!answer.ok) return null;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return [...page.body.childNodes];
+    return nodesOf(await answer.text());
   } catch {
     return null;
   }

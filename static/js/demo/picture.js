@@ -5,6 +5,8 @@
  * images of other origins are left out.
  */
 
+import { parsed } from "../shared/markup.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const XHTML = "http://www.w3.org/1999/xhtml";
 const WIDE_PX = 1_600; // width of the picture, which is at most twice that on the screen
@@ -136,7 +138,7 @@ async function symbol(use, copy, view) {
   use.setAttribute("href", `#${id}`);
   if (copy.querySelector(`#${CSS.escape(id)}`)) return;
   const sprite = await textOf(new URL(file, view.location.href).href);
-  const found = new DOMParser().parseFromString(sprite, "image/svg+xml").getElementById(name);
+  const found = parsed(sprite, "image/svg+xml").getElementById(name);
   if (!found) return;
   const holder = document.createElementNS(SVG, "svg");
   for (const side of ["width", "height"]) holder.setAttribute(side, "0");

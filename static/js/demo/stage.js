@@ -5,6 +5,7 @@
 
 import { Poller } from "../shared/poller.js";
 import { onKey } from "../shared/keys.js";
+import { parsed } from "../shared/markup.js";
 import { picture } from "./picture.js";
 import { Screens } from "./screens.js";
 import { isDenied } from "./story.js";
@@ -92,7 +93,7 @@ async function press(form, submitter) {
   button.setAttribute("aria-busy", "true");
   try {
     const answer = await fetch(form.action, { method: "POST", body, credentials: "same-origin" });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const page = parsed(await answer.text());
     const message = page.querySelector("main [role=alert], main [role=status]");
     const words = message ?? page.querySelector("h1"); // an error page has only a heading
     say(words ? words.innerText.replace(/\s+/g, " ").trim() : root.dataset.saySilent);

@@ -4,6 +4,7 @@
  */
 
 import { patience } from "../shared/ask.js";
+import { parsed } from "../shared/markup.js";
 import { released } from "../shared/press.js";
 
 export class ActionPanels {
@@ -54,7 +55,7 @@ export class ActionPanels {
       signal: patience(this.signal),
     });
     if (!answer.ok) throw new Error(String(answer.status));
-    return new DOMParser().parseFromString(await answer.text(), "text/html");
+    return parsed(await answer.text());
   }
 
   /** Replace the panels that changed; the others keep what was typed into them. */

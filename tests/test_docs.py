@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")]
 )
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 FOLDERS = ("ridedash", "templates", "static", "tests", "bench", "tools", "docs", ".ci")
 SUFFIXES = {
     ".py",
@@ -257,6 +258,39 @@ def exists(name: str, document: Path) -> bool:
     return any(
         (base / name).exists() for base in (ROOT, ROOT / "ridedash", ROOT / "docs", document.parent)
     )
+
+
+# a folder of the tree: at the beginning of a column, or behind another folder
+IN_TREE = re.compile(r"(?:(?<= {2})|(?<=/ ))([a-z_]+)/(?= |$)")
+UNNAMED = {"__init__", "__about__"}
+
+
+def tree_of_architecture() -> tuple[set[str], set[str]]:
+    """The modules and the folders of the package as section 1 of docs/architecture.md has them."""
+    tree = re.search(r"^ridedash/\n((?:  .*\n)+)", ARCHITECTURE.read_text(), re.MULTILINE)
+    assert tree
+    modules, folders = set(), set()
+    parent = ""
+    for line in tree[1].splitlines():
+        inner = line.startswith("    ")
+        found = IN_TREE.findall(line)
+        if not found:
+            modules |= set(re.split(r" {2,}", line.strip())[0].split())
+        elif not inner:
+            parent = found[0]
+        folders |= {f"{parent}/{name}" for name in found} if inner else set(found)
+    return modules, folders
+
+
+def test_the_tree_of_the_architecture_is_that_of_the_package() -> None:
+    package = ROOT / "ridedash"
+    modules, folders = tree_of_architecture()
+    assert modules == {path.stem for path in package.glob("*.py")} - UNNAMED
+    assert folders == {
+        path.parent.relative_to(package).as_posix()
+        for depth in ("*/*.py", "*/*/*.py")  # the tree goes no deeper
+        for path in package.glob(depth)
+    }
 
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")

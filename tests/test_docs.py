@@ -14,36 +14,30 @@ from ridedash import config
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")]
+    [
+        *ROOT.glob("*.md"),
+        *(
+            path
+            for name in ("docs", "bench", "translations")
+            for path in (ROOT / name).rglob("*.md")
+        ),
+    ]
 )
+README = ROOT / "README.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
-FOLDERS = ("ridedash", "templates", "static", "tests", "bench", "tools", "docs", ".ci")
-SUFFIXES = {
-    ".py",
-    ".html",
-    ".js",
-    ".mjs",
-    ".css",
-    ".md",
-    ".sh",
-    ".toml",
-    ".yaml",
-    ".yml",
-    ".txt",
-    ".lock",
-    "",
-}
+FOLDERS = ("ridedash", "templates", "static", "tests", "bench", "tools", "docs", "translations")
+SUFFIX = re.compile(r"|\.(?:py|html|js|mjs|css|svg|md|txt|po|pot|sh|mako|toml|ya?ml|json|cfg|lock)")
 
 
 def project_files() -> list[Path]:
     """Every text of the project except this file, which has wrong citations on purpose."""
-    below = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")]
+    below = [path for folder in (*FOLDERS, ".ci") for path in (ROOT / folder).rglob("*")]
     beside = [*ROOT.iterdir()]
     return sorted(
         path
         for path in [*below, *beside]
         if path.is_file()
-        and path.suffix in SUFFIXES
+        and SUFFIX.fullmatch(path.suffix)
         and path not in (Path(__file__), ROOT / ".git")
         and not {"__pycache__", "node_modules", "screenshots"} & set(path.relative_to(ROOT).parts)
     )
@@ -102,7 +96,8 @@ _NUMBER = r"(?:ASVS )?\d{1,2}(?:\.\d{1,2})*(?:\.x)?(?![\w-])"
 _NUMBERS = rf"{_NUMBER}(?:(?:,| and|, and| to) {_NUMBER})*"
 _NAME = r"(?<![\w.-])((?:[\w.-]+/)*[A-Za-z][\w-]*\.md)(?![\w-])"
 _AFTER = re.compile(rf"(?:\]\([^)]*\)|`|\*)*,?(?: sections?| §)? ({_NUMBERS})(?:, ([A-Z]\w*))?")
-_TITLE = re.compile(r"`?,? ([A-Z][a-z]\w*(?: \w[\w'-]*)*(?:, \d{1,2}(?![\w.]))?)")
+_TITLE = re.compile(r"`?,? ([A-Z][a-z]\w*(?: \w[\w'-]*)*(?:, \d{1,2}(?!\w|\.\d))?)")
+_PLACE = re.compile(r"#[\w-]+")
 _BEFORE = re.compile(rf"[Ss]ections? ({_NUMBERS}) of [\[`]*$")
 
 
@@ -110,13 +105,14 @@ def citations(text: str) -> Iterator[Citation]:
     """Each document that a text names, with the section that the text names beside it.
 
     Forms: `x.md 1.3`, `x.md section 3`, `x.md sections 7 and 8`, `x.md ASVS 8`, `x.md 1.3, Label`,
-    `x.md, Title`, `x.md Title, 5`, `section 6 of x.md`; a line may end anywhere.
+    `x.md, Title`, `x.md Title, 5`, `x.md#anchor`, `section 6 of x.md`; a line may end anywhere.
     """
     joined = re.sub(r"\s*\n\s*(?:#+ |//+ |\* |> )?", " ", text)
     for name in re.finditer(_NAME, joined):
         after = _AFTER.match(joined, name.end())
         before = _BEFORE.search(joined[: name.start()][-80:])
         title = _TITLE.match(joined, name.end())
+        place = _PLACE.match(joined, name.end())
         numbered = after or before
         if numbered:
             numbers = re.findall(_NUMBER, numbered[1])
@@ -124,6 +120,8 @@ def citations(text: str) -> Iterator[Citation]:
             yield from (Citation(name[1], number, label) for number in numbers)
         elif title:
             yield Citation(name[1], title[1])
+        elif place:
+            yield Citation(name[1], place[0])
         else:
             yield Citation(name[1], "")
 
@@ -135,7 +133,7 @@ def document_of(name: str, cited_in: Path) -> Path | None:
 
 
 def section_of(document: Path, wanted: str) -> Section | None:
-    """The section of that number (`3`, `ASVS 8.x`) or title; a title may be followed by words."""
+    """The section of that number (`3`, `ASVS 8.x`), title or anchor."""
     return next(
         (each for each in sections_of(document) if is_meant(each.title.replace("`", ""), wanted)),
         None,
@@ -143,15 +141,17 @@ def section_of(document: Path, wanted: str) -> Section | None:
 
 
 def is_meant(heading: str, wanted: str) -> bool:
-    """Whether a citation means this heading: by its number, its title or the title's beginning."""
+    """Whether a citation means this heading: by its number, its title or the title's beginning.
+
+    By its anchor, too, or by the name in brackets at its end.
+    """
     found = re.match(r"((?:ASVS )?\d+(?:\.\d+)*)?[.:]?\s*(.*)", heading)
     number, title = found.groups("") if found else ("", heading)
+    if wanted.startswith("#"):
+        return anchor(heading) == wanted.removeprefix("#")
     if re.match(r"(?:ASVS )?\d", wanted):
         return number == wanted.removesuffix(".x")
-    return any(
-        re.match(rf"{re.escape(short)}\b", long)
-        for short, long in ((wanted, title), (title, wanted))
-    )
+    return bool(re.match(rf"{re.escape(wanted)}\b", title)) or title.endswith(f"({wanted})")
 
 
 def wrong(citation: Citation, cited_in: Path) -> str | None:
@@ -169,23 +169,23 @@ def wrong(citation: Citation, cited_in: Path) -> str | None:
     return None
 
 
+@functools.cache
+def cited() -> list[tuple[Path, Citation]]:
+    return [(path, each) for path, text in TEXTS.items() for each in citations(text)]
+
+
 def test_every_document_and_section_that_the_project_cites_exists() -> None:
     missing = [
         f"{path.relative_to(ROOT)}: {problem}"
-        for path, text in TEXTS.items()
-        for citation in citations(text)
+        for path, citation in cited()
         if (problem := wrong(citation, path))
     ]
     assert missing == []
 
 
 def test_the_project_cites_its_documents() -> None:
-    cited = {
-        citation.document.rpartition("/")[2]
-        for text in TEXTS.values()
-        for citation in citations(text)
-    }
-    assert {"security.md", "wording.md", "booking-protocol.md", "field-notes.md"} <= cited
+    names = {citation.document.rpartition("/")[2] for _path, citation in cited()}
+    assert {"security.md", "wording.md", "booking-protocol.md", "field-notes.md"} <= names
 
 
 @pytest.mark.parametrize(
@@ -202,6 +202,7 @@ def test_the_project_cites_its_documents() -> None:
         ("see\n# x.md\n# section 4", [("x.md", "4", "")]),
         ("section 6 of [x.md](x.md).", [("x.md", "6", ""), ("x.md", "", "")]),
         ("see x.md. The rest", [("x.md", "", "")]),
+        ("see x.md#the-rest", [("x.md", "#the-rest", "")]),
         ("in x.md on 3 pages", [("x.md", "", "")]),
         ("all of *.md and .md", []),
     ],
@@ -226,7 +227,16 @@ def test_a_citation_is_read_in_each_of_its_forms(
         (Citation("docs/security.md", "7", "GCM"), None),
         (Citation("docs/security.md", "7"), None),
         (Citation("docs/security.md", "ASVS 6.3.1"), None),
-        (Citation("docs/security.md", "Controls and more"), None),
+        (
+            Citation("docs/security.md", "Controls and more"),
+            "docs/security.md has no section Controls and more",
+        ),
+        (Citation("docs/service-interface.md", "Endpoints, 3"), None),
+        (
+            Citation("docs/service-interface.md", "Limits, 77"),
+            "docs/service-interface.md has no section Limits, 77",
+        ),
+        (Citation("docs/operating.md", "#gone"), "docs/operating.md has no section #gone"),
     ],
 )
 def test_a_wrong_citation_is_found(citation: Citation, problem: str | None) -> None:
@@ -316,7 +326,7 @@ def leads_somewhere(target: str, document: Path) -> bool:
 
 
 def test_the_readme_has_links_and_pictures() -> None:
-    assert len(LINK.findall((ROOT / "README.md").read_text())) > 3
+    assert len(LINK.findall(README.read_text())) > 3
 
 
 GLOSSARY = re.findall(
@@ -332,25 +342,26 @@ def test_the_glossary_has_at_most_forty_words_in_their_order() -> None:
 
 @pytest.mark.parametrize(("word", "places"), GLOSSARY, ids=[word for word, _ in GLOSSARY])
 def test_a_word_of_the_glossary_is_used_where_it_says(word: str, places: str) -> None:
-    paths = [ROOT / "ridedash" / name for name in re.findall(r"`(.+?)`", places)]
-    texts = " ".join(
-        file.read_text().lower()
-        for path in paths
-        for file in (path, *path.rglob("*.py"))
-        if file.is_file()
-    )
-    plain = re.sub(r"[^a-z]+", " ", texts.replace("_", " "))
-    assert re.sub(r"[^a-z]+", " ", word.lower()) in plain
+    named = re.findall(r"`(.+?)`", places)
+    assert named
+    assert [name for name in named if not is_used(word, ROOT / "ridedash" / name)] == []
 
 
-def test_every_setting_is_in_the_readme() -> None:
-    text = (ROOT / "README.md").read_text()
-    assert [name for name in config.names() if name not in text] == []
+def is_used(word: str, path: Path) -> bool:
+    """Whether a module, or one of a folder, has a word."""
+    files = path.rglob("*.py") if path.is_dir() else [path]
+    text = " ".join(file.read_text().lower() for file in files).replace("_", " ")
+    return re.sub(r"[^a-z]+", " ", word.lower()) in re.sub(r"[^a-z]+", " ", text)
+
+
+def test_the_table_of_the_readme_has_every_setting_and_no_other() -> None:
+    cells = re.findall(r"^\| (`RIDEDASH_[^|]*) \|", README.read_text(), re.MULTILINE)
+    assert set(re.findall(r"RIDEDASH_\w+", " ".join(cells))) == set(config.names())
 
 
 def test_the_readme_has_the_default_of_each_setting_that_is_a_number(tmp_path: Path) -> None:
     settings = config.load({"RIDEDASH_INSTANCE": str(tmp_path)})
-    text = (ROOT / "README.md").read_text()
+    text = README.read_text()
     documented = re.findall(r"^\| `RIDEDASH_([A-Z_]+)` \| (\d+) \|", text, re.MULTILINE)
     assert len(documented) >= 10
     assert {name: float(value) for name, value in documented} == {
@@ -361,22 +372,55 @@ def test_the_readme_has_the_default_of_each_setting_that_is_a_number(tmp_path: P
 # --- nothing outside the project
 
 UPWARDS = re.compile(r"(?<![\w.-])(?:\.\./)+[\w./-]*")
-OF_A_MACHINE = re.compile(r"(?<![\w.:/}-])/(?:work|home|root|Users|mnt)/[\w.-]+")
+# from a script's own place, or from the root of the project
+ABOVE = re.compile(
+    r"""Path\(__file__\)(?:\.resolve\(\))?(?:((?:\.parent\b)+)|\.parents\[(\d+)\])"""
+    r"""|\bROOT\.parents?\b|(?:/ *|\bjoinpath\()["']\.\.["'/]"""
+)
+OF_A_MACHINE = re.compile(
+    r"(?<![\w.:/}-])(?:/(?:work|root|Users|mnt)\b|/(?:home|tmp|srv)/[\w.-]+|~/[\w.-]+)[\w./-]*"
+)
+EXAMPLES = {"/srv/a/path", "/tmp/server.sock"}
+
+
+def outside(path: Path, text: str) -> list[str]:
+    """What a text of the project names outside the project."""
+    found = [
+        each
+        for each in UPWARDS.findall(text)
+        if not (path.parent / each).resolve().is_relative_to(ROOT)
+    ]
+    for each in ABOVE.finditer(text) if path.suffix == ".py" else ():
+        depth = int(each[2]) if each[2] else (each[1] or "").count("parent") - 1
+        if depth < 0 or not path.parents[depth].is_relative_to(ROOT):
+            found.append(each[0])
+    return [*found, *(set(OF_A_MACHINE.findall(text)) - EXAMPLES)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see ../../plans.md",
+        'ROOT.parent / "shared"',
+        'ROOT / ".."',
+        "Path(__file__).resolve().parents[2]",
+        "Path(__file__).parent.parent.parent",
+        'cd "/work"',
+        "/tmp/plans.md",
+        "~/plans.md",
+    ],
+)
+def test_a_name_of_a_folder_outside_the_project_is_found(text: str) -> None:
+    assert outside(ROOT / "tools" / "x.py", text)
 
 
 def test_nothing_names_a_folder_outside_the_project() -> None:
-    outside = [
-        f"{path.relative_to(ROOT)}: {found}"
+    assert outside(ROOT / "tools" / "x.py", 'Path(__file__).parent.parent / "docs"') == []
+    assert {
+        str(path.relative_to(ROOT)): found
         for path, text in TEXTS.items()
-        for found in UPWARDS.findall(text)
-        if not (path.parent / found).resolve().is_relative_to(ROOT)
-    ]
-    outside += [
-        f"{path.relative_to(ROOT)}: {name}"
-        for path, text in TEXTS.items()
-        for name in OF_A_MACHINE.findall(text)
-    ]
-    assert outside == []
+        if (found := outside(path, text))
+    } == {}
 
 
 def test_pre_commit_runs_what_make_check_runs() -> None:

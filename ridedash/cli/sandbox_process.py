@@ -121,7 +121,8 @@ class SandboxChild:
     def __init__(
         self, environ: Mapping[str, str], listening: socket.socket, *, warmed: bool
     ) -> None:
-        self._environ = {"MALLOC_ARENA_MAX": "1"} | dict(environ)  # docs/operating.md, Processes
+        # one heap for all threads of the process (docs/operating.md, Processes)
+        self._environ = {"MALLOC_ARENA_MAX": "1"} | dict(environ)
         self._listening, self._warmed = listening, warmed
         self._stopping = threading.Event()
         self._process = self._start()

@@ -1,6 +1,6 @@
 """The words of refusals: every code of the service, and our own codes (docs/wording.md 5).
 
-The service's codes are those of docs/service-interface.md Errors and of docs/field-notes.md. Each
+The service's codes are those of docs/service-interface.md, Errors, and of docs/field-notes.md. Each
 entry says what happened, what it means, and one next step. A headline never contains a code, and
 words for guests never mention accounts. For translators, `T: critical` marks the texts about money,
 safety or a second booking (docs/languages.md).

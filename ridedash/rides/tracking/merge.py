@@ -38,7 +38,7 @@ OTP_STATUSES: Final = wire.OTP_STATUSES | {wire.SOFT_ALLOCATED}
 
 # names of events
 STATUS: Final = "status"
-HANDOVER: Final = "handover"  # the booking id arrived for a ride that was polled by its txn_id
+HANDOVER: Final = "handover"  # the hand-over: a ride polled by its txn_id has its booking id now
 DRIVER_LOST: Final = "driver_lost"
 CAR_SWAPPED: Final = "car_swapped"
 UNKNOWN_STATUS: Final = "unknown_status"

@@ -691,7 +691,8 @@ def test_a_change_and_an_attempt_at_once_never_send_the_old_values(world: World)
                 [
                     lambda made=made: change(world.db, world.clock, made),
                     lambda order_id=order_id: worker.promoter.promote(order_id),
-                ]
+                ],
+                expected=(TooLate,),
             )
             order = world.page(order_id).order
             assert (changed is True) == ('"suv"' in order.body), changed

@@ -47,8 +47,8 @@ class Case:
 class Verdict:
     """The result of a row.
 
-    `ok` is the row's own verdict. The row also fails if an order was lost or duplicated, if one was
-    falsely shown as booked or as not booked, or if a page answered 500.
+    `ok` is the row's own verdict. The row also fails if nothing was tried, if an order was lost or
+    duplicated, if one was falsely shown as booked or as not booked, or if a page answered 500.
     """
 
     tried: int
@@ -65,7 +65,7 @@ class Verdict:
     def holds(self) -> bool:
         """Whether the promise of the row was kept."""
         bad = (self.lost, self.doubled, self.false_booked, self.false_not_booked, self.errors500)
-        return self.ok and not any(bad)
+        return self.ok and self.tried > 0 and not any(bad)
 
 
 Run = Callable[[Case], Verdict]

@@ -51,6 +51,11 @@ def test_a_stopped_run_keeps_its_finished_rows(tmp_path: Path) -> None:
     assert (stored["command"], stored["asked"]) == ("python -m bench.faults", 2)
 
 
+def test_a_row_that_tried_nothing_fails() -> None:
+    assert not Verdict(0).holds
+    assert Verdict(1).holds
+
+
 @pytest.mark.database
 def test_a_press_in_another_process_dies_at_its_fail_point_and_the_form_finds_its_order(
     tmp_path: Path,

@@ -80,10 +80,13 @@ def test_offline_the_buttons_of_a_ride_are_off_and_nothing_is_sent_when_the_netw
 ) -> None:
     page, order_id = seen.page, seen.desk.send()
     page.goto(f"{seen.url}/rides/{order_id}")
+    share = page.locator("button[data-online][data-link-use=follower]")
+    expect(share).to_be_enabled()
     page.context.set_offline(True)
     expect(page.locator(BAND)).to_be_visible()
     for button in page.locator("button[data-online]").all():
         expect(button).to_be_disabled()
+    share.click(force=True)
     page.context.set_offline(False)
     expect(page.locator(BAND)).to_be_hidden()
     page.evaluate(

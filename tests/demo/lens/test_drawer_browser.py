@@ -70,14 +70,17 @@ def test_the_drawer_beside_the_desk_of_the_stage_is_open_however_late_it_is_load
         drawer = page.frame_locator("iframe[name=desk]").locator("[data-lens]")
         expect(drawer).to_be_attached()
         held: list[Route] = []
-        page.route("**/demo/drawer*", lambda request: held.append(request))
-        for press in (beside, alone, beside):
+        page.route("**/demo/drawer.js*", lambda request: held.append(request))
+        with page.expect_request("**/demo/drawer.js*"):
+            beside.click()
+        for press in (alone, beside):
             press.click()
         expect(drawer).to_be_hidden()
         page.wait_for_timeout(0)  # lets Playwright call the route's handler
+        assert held
         for request in held:
             request.continue_()
-        page.unroute("**/demo/drawer*")
+        page.unroute("**/demo/drawer.js*")
         expect(drawer).to_be_visible()
         alone.click()
         expect(drawer).to_be_hidden()

@@ -7,6 +7,7 @@ import pytest
 
 from ridedash.rides.actions import request
 from ridedash.rides.health import alarms
+from ridedash.rides.tracking import claims
 from ridedash.service.throttle.traffic import Priority, Result
 from tests.rides.desk_world import START, World
 
@@ -138,8 +139,10 @@ def test_a_throttled_poll_is_no_failure_of_the_ride(world: World) -> None:
             worker.step()
             if world.client.traffic.is_open(write=False):
                 break
+        assert world.client.traffic.is_open(write=False)
         errors, polls = world.ride(order_id).errors, world.service.count("track_ride")
         world.clock.go(4)
+        claims.make_due(world.db, world.clock())
         worker.step()
     assert (world.ride(order_id).errors, world.service.count("track_ride")) == (errors, polls)
     assert world.ride(order_id).status == "CALL_DRIVER"

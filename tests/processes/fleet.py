@@ -133,7 +133,7 @@ def _killed(group: int) -> bool:
 
 @contextlib.contextmanager
 def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
-    """A demo's database and running sandbox; at the end all processes are stopped."""
+    """A demo's database and running sandbox; at the end all processes have to stop when asked."""
     folder.mkdir(parents=True, exist_ok=True)
     port = str(free_port())
     chosen = {
@@ -156,8 +156,10 @@ def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
         )
         yield made
     finally:
-        made.stop()
+        ended = made.stop()
         services.db.close()
+    assert ended == dict.fromkeys(ended, 0), ended  # SIGTERM ends all of them with exit code 0
+    assert made.left == [], made.left
 
 
 def free_port() -> int:

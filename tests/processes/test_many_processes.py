@@ -12,6 +12,10 @@ from ridedash.store.sign_ins import close_all_sign_ins
 from tests.processes.fleet import Fleet, Person, get, wait_for
 
 _guests = itertools.count(1)
+# what the commands print for the person who starts them; all other lines of theirs are logged
+PRINTED = ("ridedash worker: ", "Sandbox of the ride booking service: ")
+# a failure as a line of ours, and as one of the web servers themselves
+FAILED = re.compile(r'"level": "(ERROR|CRITICAL)"|\[(ERROR|CRITICAL)\]')
 SEARCHED_S = 80  # a search takes 45 to 75 seconds, and the driver two minutes more to come
 
 
@@ -147,8 +151,13 @@ def test_every_log_line_of_our_processes_is_json_with_its_request(
         lambda: [line for line in running.output("gunicorn").splitlines() if name in line]
     )
     assert json.loads(shown[0])["route"] == "/"
+    # the web servers themselves write lines of their own, which test_servers.py reads
+    for process in ("worker-1", "worker-2", "sandbox"):
+        lines = running.output(process).splitlines()
+        logged = [json.loads(line) for line in lines if not line.startswith(PRINTED)]
+        assert all("request" in each for each in logged)
+        assert logged or process == "sandbox"
     for process in ("granian", "gunicorn", "worker-1", "worker-2", "sandbox"):
         assert "Traceback" not in running.output(process)
-        assert not re.search(r'"level": "(ERROR|CRITICAL)"', running.output(process)), (
-            running.output(process)
-        )
+        wrong = FAILED.search(running.output(process))
+        assert not wrong, running.output(process)

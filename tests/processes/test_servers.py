@@ -84,7 +84,7 @@ def test_the_lines_of_the_servers_themselves_are_json_in_live_mode(
     try:
         made.web("web", command)
     finally:
-        made.stop()
+        assert made.stop() == {"web": 0}
     lines = [json.loads(line) for line in made.output("web").splitlines()]
     assert any(line["logger"] in ("_granian", "gunicorn.error") for line in lines)
     assert all(line["process"].startswith(("server:", "web:")) for line in lines)
@@ -119,7 +119,6 @@ def test_the_demo_map_is_shown_when_web_and_sandbox_are_separate_processes(
         assert get(web + "/tiles/..%2Fcity.json").status_code == 404
         made.kill("sandbox")
         assert get(web + TILE).status_code == 502
-        assert made.stop() == {"web": 0}
 
 
 def test_rides_of_a_killed_worker_are_polled_by_the_other(tmp_path: Path) -> None:

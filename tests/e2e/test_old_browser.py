@@ -45,23 +45,27 @@ getComputedStyle(document.querySelector(".product-radio:checked ~ .product-face"
 """
 
 
-def serve_old(route: Route) -> None:
+def serve_old(route: Route, replaced: list[int]) -> None:
     """Serve a style sheet as a browser without :has() reads it: rules with :has() are invalid."""
     answer = route.fetch()
     text = answer.text().replace("@supports not selector(:has(*))", "@supports (color: red)")
-    route.fulfill(response=answer, body=re.sub(r":has\(", ":unknown(", text))
+    body, count = re.subn(r":has\(", ":unknown(", text)
+    replaced.append(count)
+    route.fulfill(response=answer, body=body)
 
 
 @pytest.fixture
 def old_page(open_page: Callable[..., Page], desk: Running) -> Page:
-    page = open_page()
+    page, replaced = open_page(), list[int]()
     page.add_init_script(OLD)
-    page.route("**/*.css*", serve_old)
+    page.route("**/*.css*", lambda route: serve_old(route, replaced))
     page.goto("/sign-in")
     page.get_by_label("Name").fill(desk.name)
     page.get_by_label("Password", exact=True).fill(desk.password)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/")
+    assert page.evaluate("'groupBy' in Object") is False
+    assert sum(replaced), "a style sheet with :has("
     return page
 
 

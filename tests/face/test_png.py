@@ -149,7 +149,7 @@ def test_a_damaged_file_is_refused() -> None:
     parts = {
         "nothing but the signature": SIGNATURE,
         "cut": whole[:-20],
-        "a wrong checksum": whole[:40] + bytes([whole[40] ^ 1]) + whole[41:],
+        "a wrong checksum": whole[:-13] + bytes([whole[-13] ^ 1]) + whole[-12:],  # of the IDAT
         "too many lines": packed_as(raw),
         "too few": packed_as(raw[:100]),
         "no deflated data": SIGNATURE
@@ -158,9 +158,9 @@ def test_a_damaged_file_is_refused() -> None:
         + chunk(b"IEND", b""),
         "an unknown filter": packed_as(b"\x05" * (30 * 161)),
         "no pixels": SIGNATURE + header(40, 30) + chunk(b"IEND", b""),
-        "no palette": SIGNATURE + header(40, 30, 8, 3) + chunk(b"IDAT", b"") + chunk(b"IEND", b""),
-        "an unknown critical chunk": SIGNATURE + header(40, 30) + chunk(b"EVIL", b""),
-        "an odd depth": SIGNATURE + header(40, 30, 3, 0) + chunk(b"IEND", b""),
+        "no palette": packed_as(bytes(30 * 41), 8, 3),
+        "an unknown critical chunk": png((40, 30), lambda x, y, c: 0, extra=chunk(b"EVIL", b"")),
+        "an odd depth": packed_as(bytes(30 * 16), 3, 0),
         "a length beyond the file": SIGNATURE + struct.pack(">I", 2**31) + b"IHDR" + b"x" * 20,
         "a number beyond the palette": png(
             (40, 30), lambda x, y, c: 3, kind=(2, 3), extra=chunk(b"PLTE", b"abc")
@@ -171,9 +171,9 @@ def test_a_damaged_file_is_refused() -> None:
     )
 
 
-def packed_as(raw: bytes) -> bytes:
+def packed_as(raw: bytes, depth: int = 8, colour: int = 6) -> bytes:
     body = chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
-    return SIGNATURE + header(40, 30) + body
+    return SIGNATURE + header(40, 30, depth, colour) + body
 
 
 @pytest.mark.parametrize(

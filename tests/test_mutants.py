@@ -131,6 +131,11 @@ def test_arguments_on_which_no_result_depends_are_not_changed(tmp_path: Path) ->
     assert made == [(1, "True"), (4, "2"), (9, "send()")]
 
 
+def test_each_pattern_of_the_core_finds_a_module() -> None:
+    found = set(changes.modules())
+    assert [glob for glob in changes.CORE if found.isdisjoint(ROOT.glob(glob))] == []
+
+
 def test_one_seed_draws_the_same_and_all_known_changes_exist_and_have_a_reason() -> None:
     few = "rides/privacy service/parsing service/throttle"
     assert draw(7, 9, few) == draw(7, 9, few)

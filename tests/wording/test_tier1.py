@@ -221,6 +221,14 @@ def found_by_running(desk: Desk, recorder: Recorder) -> set[words.Key]:
     return seen | recorder.found
 
 
+def test_each_file_for_guests_alone_has_texts() -> None:
+    messages = words.messages(words.extract())
+    files = {name for message in messages for name, _line in message.locations}
+    assert [
+        start for start in GUESTS_ALONE if not any(each.startswith(start) for each in files)
+    ] == []
+
+
 def test_the_list_of_what_guests_meet_is_what_they_meet(desk: Desk, recorder: Recorder) -> None:
     template = {words.key_of(each): each for each in words.messages(words.extract())}
     shown = found_by_running(desk, recorder)

@@ -9,6 +9,7 @@ from ridedash.phones import tel
 from ridedash.rides.actions.acknowledge import NOT_BOOKED
 from ridedash.rides.actions.door_marks import mark_of
 from ridedash.rides.orders.transitions import HELD, LATE_DOUBLE
+from ridedash.rides.tracking.merge import DRIVER_LOST
 from ridedash.store.orders import OrderState
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.notices import Notice
@@ -87,7 +88,8 @@ def _needs_no_action(facts: RideFacts, notice: Notice) -> bool:
 def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
     if stale:
         return Need(_("Not updating"), _call(facts, facts.snapshot.driver_number, _("Call driver")))
-    if facts.status == wire.ALLOTMENT_RETRYING:
+    lost = facts.status in wire.SEARCHING and facts.since(DRIVER_LOST) is not None
+    if lost or facts.status == wire.ALLOTMENT_RETRYING:
         return Need(_("Driver cancelled"), _stop(facts))
     mark = mark_of(facts.page)
     if facts.status == wire.CLIENT_LOCATED and mark and mark[0] == "away":

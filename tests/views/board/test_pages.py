@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import event
 
+from ridedash.rides.orders.transitions import add_event
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.encryption import TokenVault, new_key
@@ -270,6 +271,23 @@ def test_a_ride_that_needs_attention_suggests_one_action(
     (row,) = poll(browser)["rows"]
     assert row["group"] in ("unknown", "needs")
     assert (row["do"]["what"], row["do"]["label"], row["do"]["href"]) == do
+
+
+def test_a_search_after_a_driver_who_cancelled_needs_attention_at_once(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    """A cab has no status of its own for it, as an auto has with ALLOTMENT_RETRYING."""
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    move(desk, order_id, status="ALLOTMENT_PENDING")
+    assert poll(browser)["needs"] == 0
+    desk.add(lambda s: add_event(s, s.get_one(Order, order_id), "event", "driver_lost", NOON))
+    move(desk, order_id, status="ALLOTMENT_PENDING")
+    (row,) = poll(browser)["rows"]
+    assert (row["group"], row["why"], row["do"]["label"]) == (
+        "needs",
+        "Driver cancelled",
+        "Stop the search",
+    )
 
 
 def test_a_swap_that_the_guest_knows_of_needs_no_attention(

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
+from ridedash import config
 from ridedash.service.transport.http import Http
 from ridedash.service_time import ServiceTime, Turn, at_pace
 from ridedash.services import follow_turns
 from ridedash.turns import SandboxTime, stop_of, turns_of
 from tests.sandbox.sandbox_desk import CONTROL, Desk
+from tests.test_config import LIVE
 from tests.views.ride_pages import NOON, make_desk
 
 URL = "http://127.0.0.1:8001"
@@ -100,15 +102,21 @@ def test_until_the_sandbox_answers_its_clock_runs_at_the_pace() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings_given", [{"MODE": "live"}, {"SERVICE_URL": "http://127.0.0.1:9000/tunnel"}]
+    ("given", "follows"),
+    [
+        ({}, True),
+        (LIVE, False),
+        ({"RIDEDASH_SERVICE_URL": "http://127.0.0.1:9000/tunnel"}, False),
+        ({"RIDEDASH_SERVICE_URL": "http://127.0.0.1:8001/tunnel"}, False),
+    ],
 )
 def test_only_a_demo_with_its_own_sandbox_follows_clock_turns(
-    settings_given: dict[str, str],
+    given: dict[str, str], follows: bool, tmp_path: Path
 ) -> None:
-    settings = SimpleNamespace(sandboxed=False, **settings_given)
+    settings = config.load({"RIDEDASH_INSTANCE": str(tmp_path)} | given)
     services = SimpleNamespace(settings=settings, time=at_pace(1.0))
     follow_turns(services)()  # type: ignore[arg-type]
-    assert services.time is at_pace(1.0)
+    assert (services.time is not at_pace(1.0)) == follows
 
 
 def test_a_start_loads_neither_the_reader_of_clock_turns_nor_numpy() -> None:

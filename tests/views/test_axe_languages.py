@@ -51,7 +51,9 @@ def boss(served: Served, code: str, **options: Any) -> Page:
 
 def faults(page: Page, address: str, code: str) -> list[str]:
     """What axe finds on a page, and a fault if the page is not in this language."""
-    page.goto(address)
+    answer = page.goto(address)
+    assert answer is not None
+    assert answer.status == 200, address
     found = violations(page)
     lang = page.locator("html").get_attribute("lang")
     if lang != LANGUAGES[code].tag:

@@ -114,12 +114,35 @@ def rides(served: Served) -> dict[str, int]:
 
 
 def faults(page: Page, path: str, *widths: int) -> list[str]:
-    page.goto(path)
+    answer = page.goto(path)
+    assert answer is not None
+    assert answer.status == 200, path
     found = []
     for width in widths:
         page.set_viewport_size(ViewportSize(width=width, height=HEIGHT))
         found += [f"{path[:20]} {width}: {fault}" for fault in layout_faults(page)]
     return found
+
+
+def test_each_fault_of_a_layout_is_found(browser: Browser) -> None:
+    parts = {
+        "width: 40px; overflow: hidden; white-space: nowrap": "cut at the side",
+        "height: 12px; overflow: hidden; width: 60px": "cut at the bottom",
+        "position: absolute; top: 300px; left: 9px": "beneath",
+        "position: absolute; top: 304px; left: 12px": "above",
+        "position: absolute; top: 400px; left: -30px": "outside",
+    }
+    with browser.new_page() as page:
+        page.set_content("<p>whole</p>")
+        assert layout_faults(page) == []
+        page.set_content("".join(f"<p style='{css}'>{words}</p>" for css, words in parts.items()))
+        found = layout_faults(page)
+    assert found == [
+        "wider than p. “cut at the side”: p. “cut at the side”",
+        "cut off at the bottom: p. “cut at the bottom”",
+        "outside of the window: p. “outside”",
+        "p. “beneath” covers p. “above”",
+    ]
 
 
 def test_no_words_are_cut_off_covered_or_outside_of_a_page(served: Served, tmp_path: Path) -> None:
@@ -247,7 +270,10 @@ def test_a_printed_card_has_whole_lines_and_a_map_that_shows_its_pin(served: Ser
         car = page.locator(".sheet-car")
         assert car.evaluate("node => node.scrollHeight <= node.clientHeight + 1"), code
         tall = page.locator(".sheet-map").bounding_box()
-        assert tall is None or tall["height"] > 2 * PIN_PX, (code, tall)
+        if tall is None:
+            assert code, "without a code there is room for the map"
+        else:
+            assert tall["height"] > 2 * PIN_PX, (code, tall)
 
 
 def test_a_long_logo_name_and_address_keep_apart_on_a_printed_card(served: Served) -> None:

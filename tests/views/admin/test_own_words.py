@@ -86,9 +86,12 @@ def test_own_words_stand_on_the_link_the_poll_the_card_and_the_receipt(
 
 
 def test_a_follower_reads_none_of_them(desk: Desk, manager: FlaskClient) -> None:
-    write(manager, greeting="Welcome to the Meridian", call_desk="Call the Meridian")
+    words = {"greeting": "Welcome to the Meridian", "call_desk": "Call the Meridian"}
+    assert write(manager, **words).status_code == 303
     address = link(desk, desk.order("BOOKED", "CALL_DRIVER"), LinkKind.FOLLOWER)
-    assert "Meridian" not in desk.client(signed_in=False).get(address).text
+    answer = desk.client(signed_in=False).get(address)
+    assert answer.status_code == 200
+    assert "Meridian" not in answer.text
 
 
 def test_another_language_keeps_our_words_there(desk: Desk, manager: FlaskClient) -> None:

@@ -76,11 +76,16 @@ def test_files_for_programs_are_english(desk: Desk) -> None:
         s.get_one(Staff, desk.ids["desk"]).role = "manager"
     browser = desk.client()
     assert "⟨de⟩" in browser.get("/history").text
-    assert "⟨de⟩" not in browser.get("/history.csv").text
-    assert "⟨de⟩" not in browser.get("/insights.csv").text
     form = {"csrf_token": token(browser)}
-    audit = browser.post("/admin/audit/export.csv", data=form)
-    assert (audit.mimetype, "⟨de⟩" in audit.text) == ("text/csv", False)
+    for path, cell in (
+        ("/history.csv", "CRN000001"),
+        ("/insights.csv", "No cost centre"),
+        ("/admin/audit/export.csv", "Exported rides"),
+    ):
+        answer = browser.post(path, data=form)
+        assert (answer.status_code, answer.mimetype) == (200, "text/csv"), path
+        assert cell in answer.text, path
+        assert "⟨de⟩" not in answer.text, path
     assert "⟨de⟩" in browser.get("/admin/audit").text
 
 

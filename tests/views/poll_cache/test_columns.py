@@ -1,16 +1,20 @@
 """Every column that a polled page reads is one whose change the poll cache notices (columns.py)."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from ridedash.rides.share_links import LinkKind
 from ridedash.service_time import REAL
 from ridedash.store.database.database import Base
+from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import OrderPage
 from ridedash.views.board.rows import item
 from ridedash.views.board.state import AT_EVERY_POLL
@@ -19,7 +23,14 @@ from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.rides.view_model import ride_view
 from tests.views.poll_cache.cases import cases, page_of
-from tests.views.poll_cache.columns import FIXED, LATE, REVISION, VERSIONED, noticed
+from tests.views.poll_cache.columns import (
+    FIXED,
+    LATE,
+    REVISION,
+    VERSIONED,
+    noticed,
+    versions_rise,
+)
 from tests.views.ride_pages import Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -117,3 +128,25 @@ def test_no_column_is_listed_twice_and_each_exists() -> None:
         columns_of = [found.get(table, frozenset()) for found in (VERSIONED, REVISION, FIXED, LATE)]
         assert sum(map(len, columns_of)) == len(noticed(table)), table
         assert noticed(table) <= set(tables[table].columns.keys()), table
+
+
+@pytest.mark.sqlite_only  # only there do triggers note the changes
+def test_a_column_that_is_written_without_a_new_version_is_found(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path)
+    desk.order("BOOKED", "CALL_DRIVER")
+
+    @versions_rise(desk.services.db)
+    def write_three_columns() -> None:
+        for change in (
+            update(Ride).values(status="CLIENT_LOCATED"),
+            update(Order).values(created_at=desk.now),
+            update(Order).values(room="9", version=Order.version + 1),
+        ):
+            with desk.services.db.write() as s:
+                s.execute(change)
+
+    with pytest.raises(AssertionError) as failed:
+        write_three_columns()
+    found = set(re.findall(r"'(\w+\.\w+)'", str(failed.value)))
+    assert found == {"rides.status", "orders.created_at"}
+    desk.close()

@@ -103,7 +103,9 @@ def test_places_of_the_sandbox_have_no_attribution(tmp_path: Path) -> None:
 
 def test_with_a_real_partner_key_no_page_says_so(tmp_path: Path) -> None:
     desk = live_desk(tmp_path, "partner-key-for-this-test")
-    for path, page in pages(desk.client(), addresses(desk)).items():
+    shown = pages(desk.client(), addresses(desk))
+    assert len(shown) > 15
+    for path, page in shown.items():
         assert "demo-band" not in page, path
         assert "no real rides" not in page, path
     desk.close()

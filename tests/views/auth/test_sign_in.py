@@ -152,7 +152,8 @@ def test_of_a_thousand_guesses_few_are_ever_verified(
     form = {"csrf_token": token_of_page(client, "/sign-in")}
     for i in range(200):
         client.post("/sign-in", data={"name": f"name {i % 7}", "password": f"guess {i}", **form})
-    assert 0 < len(tried) <= 40
+    guesses = [each for each in tried if each.startswith("guess")]
+    assert 0 < len(guesses) <= 40
 
 
 def test_who_is_refused_unseen_fills_neither_the_tries_nor_the_audit_log(

@@ -70,7 +70,8 @@ def compare(
         headers = {"If-None-Match": seen} if seen else {}
         cache.look_again()
         answer = browser.get(path, headers=headers)
-        assert answer.status_code == (404 if missing else 304 if seen else 200), (case, path)
+        found = 304 if seen else 200
+        assert answer.status_code == (404 if missing else found), (case, path)
         flask_requests.clear()
         stored = browser.get(path, headers=headers)
         if not flask_requests:

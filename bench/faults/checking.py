@@ -20,6 +20,16 @@ S = OrderState
 MAY_EXIST: Final = frozenset(
     {S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED}
 )
+# by the state that an answer proves: the states in which its order may end
+MAY_END: Final = {
+    S.BOOKED: {S.BOOKED},
+    S.MATCHING: {S.MATCHING, S.BOOKED, S.FAILED},
+    S.REJECTED: {S.REJECTED},
+    S.NOT_SENT: {S.NOT_SENT, S.REJECTED},  # REJECTED if it was UNKNOWN before
+    S.UNKNOWN: {S.UNKNOWN},
+}
+# the same for an order that someone closed before its answer came: only a booking changes it
+MAY_STAY: Final = {S.UNKNOWN, S.CLOSED_NOT_BOOKED}
 # docs/booking-protocol.md 1.3; a literal, so that a change of the program's value is noticed
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)
 # An order still overdue after this many recovery jobs is stuck; a job may skip a locked row.
@@ -142,9 +152,45 @@ def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Fi
             found.find(
                 "taken_back", f"order {order.id} was shown as {shown[order.id]}, is {order.state}"
             )
+    for words in unsettled(desk) if quiet else ():
+        found.find("forgotten", words)
     _requests(found, desk, made, by_mtx)
     _calls(found, desk, by_mtx)
     return found
+
+
+def unsettled(desk: Desk) -> list[str]:
+    """The orders that are not in progress, and not in a state that their answer leads to.
+
+    An answer counts when a worker read it completely and wrote it to its answer journal: whatever
+    happens to that worker, the order ends as the answer says.
+    """
+    proved, wrong = _proved(desk), list[str]()
+    for order in desk.orders():
+        attempt, means = proved.get(order.mtx, (0, S.UNKNOWN))
+        if attempt != order.attempt or not attempt or order.state in {S.READY, S.SENDING}:
+            continue  # an answer to an earlier attempt only allowed the next one
+        is_closed = order.id in desk.closed and means not in {S.BOOKED, S.MATCHING}
+        if order.state not in MAY_END[means] | (MAY_STAY if is_closed else set()):
+            wrong.append(f"order {order.id} is {order.state} ({order.code}), journalled {means}")
+    return wrong
+
+
+def _proved(desk: Desk) -> dict[str, tuple[int, OrderState]]:
+    """Of each partner reference: its last attempt whose answer a worker read and journalled, and
+    the state that this answer proves.
+    """
+    sent, read = dict[str, OrderState](), dict[str, OrderState]()
+    proved = dict[str, tuple[int, OrderState]]()
+    for line in desk.ledger.lines():
+        what, mtx = line["what"], line.get("mtx")
+        if what == "call":
+            sent[mtx] = S(line["means"])
+        elif what == "read":
+            read[mtx] = sent[mtx]
+        elif what == "journalled" and mtx in read:
+            proved[mtx] = line["attempt"], read.pop(mtx)
+    return proved
 
 
 def _made(desk: Desk) -> dict[str, list[set[str]]]:

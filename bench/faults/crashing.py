@@ -11,21 +11,20 @@ from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import select, text
-from sqlalchemy.exc import SQLAlchemyError
 
 from bench.faults.answers import MIXED
-from bench.faults.checking import SURE, Findings, Overdue, check
+from bench.faults.checking import SURE, Findings, Overdue, check, unsettled
 from bench.faults.clock import fast
-from bench.faults.desk import Desk, Press, as_json, double
+from bench.faults.desk import AWAY, Desk, Press, as_json, double
 from bench.faults.nursery import Nursery
 from bench.faults.scoreboard import POSTGRESQL, Case
 from ridedash.rides.orders.place import OfferStale
 from ridedash.rides.worker import RECOVER_EVERY_S
-from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import Heartbeat, Order, OrderState
 
 SPEED: Final = 10.0  # speed of the clock: a lease of 60 s ends after 6 s
 READY: Final = "order.ready"
+LOCKED: Final = "locked"  # a kill of a worker whose answer the database could not take
 POINTS: Final = (
     "order.claimed",
     "order.sent",
@@ -39,6 +38,7 @@ HURRIES: Final = (
     60.0,
     10.0,
 )  # divisors of the deadlines of calls; with 10, a call may take as long as a lease
+JOURNALS_IN_S: Final = 2.0  # a worker writes an answer that it has read to its journal in this time
 POINT_S: Final = 4.0  # a worker that doesn't reach its fail point is killed after this time
 QUIET_S: Final = 30.0  # longest time for the last worker to settle all orders
 # Seconds of wall time between recovery jobs: the program's value, but no more than 15.
@@ -59,6 +59,7 @@ class Tally:
     orders: int = 0
     # web processes killed during a press, which are not counted as workers
     presses: Counter[str] = field(default_factory=Counter)
+    events: Counter[str] = field(default_factory=Counter)  # that a row has to meet
 
     @property
     def total(self) -> int:
@@ -70,6 +71,7 @@ class Tally:
         self.found.add(other.found)
         self.kills.update(other.kills)
         self.presses.update(other.presses)
+        self.events.update(other.events)
         self.exits += other.exits
         self.orders += other.orders
 
@@ -106,10 +108,10 @@ class CrashRun:
         self._over.clear()
         seeds = [self.desk.rng.getrandbits(32) for _ in range(slots)]
         loops = [
-            threading.Thread(target=self._guarded, args=(failed, self._slot, random.Random(s)))
+            threading.Thread(target=self.guarded, args=(failed, self._slot, random.Random(s)))
             for s in seeds
         ]
-        people = threading.Thread(target=self._guarded, args=(failed, self._press_on))
+        people = threading.Thread(target=self.guarded, args=(failed, self._press_on))
         for thread in (people, *loops):
             thread.start()
         for thread in loops:
@@ -120,7 +122,7 @@ class CrashRun:
             raise failed[0]
 
     def settle(self) -> Findings:
-        """Run one worker until no order is in progress, end it, and check all invariants."""
+        """Run one worker until all orders are settled, end it, and check all invariants."""
         life = self.nursery.spawn(self.desk.life(hurry=60.0, mutant=self.mutant))
         self._lives_until_quiet(life)
         self.nursery.kill(life, 15)
@@ -134,7 +136,7 @@ class CrashRun:
         return found
 
     def _lives_until_quiet(self, pid: int) -> None:
-        """Wait until no order is in progress, and record when recovery jobs must have run.
+        """Wait until all orders are settled, and record when recovery jobs must have run.
 
         In each round of the worker, a heartbeat comes before the job. If two heartbeats are an
         interval of the job apart, the job ran in one of their rounds; a third heartbeat shows that
@@ -145,7 +147,7 @@ class CrashRun:
             timedelta(seconds=RECOVERIES_S * self.desk.clock.speed),
         )
         end = time.monotonic() + QUIET_S
-        while self.is_busy() and time.monotonic() < end:
+        while (self.is_busy() or unsettled(self.desk)) and time.monotonic() < end:
             time.sleep(0.05)
             heartbeat = self._heartbeat_of(pid)
             if heartbeat is not None and (not heartbeats or heartbeat >= heartbeats[-1] + apart):
@@ -164,6 +166,16 @@ class CrashRun:
         """Whether any order is still in progress."""
         return bool(self.desk.in_state(OrderState.READY, OrderState.SENDING))
 
+    def guarded(
+        self, failed: list[BaseException], work: Callable[..., object], *given: object
+    ) -> None:
+        """Do some work in a thread. Its error ends the run, and is added to `failed`."""
+        try:
+            work(*given)
+        except BaseException as error:  # raised again in the thread of the row
+            failed.append(error)
+            self._over.set()
+
     def _forgotten(self, found: Findings) -> None:
         for order in self.desk.orders():
             if order.id in self.answered and order.state != OrderState.BOOKED:
@@ -171,15 +183,6 @@ class CrashRun:
                     "forgotten",
                     f"order {order.id} is {order.state}; its worker had the answer before it died",
                 )
-
-    def _guarded(
-        self, failed: list[BaseException], work: Callable[..., object], *given: object
-    ) -> None:
-        try:
-            work(*given)
-        except BaseException as error:  # kill() raises it in its own thread
-            failed.append(error)
-            self._over.set()
 
     def _slot(self, rng: random.Random) -> None:
         while self._take():
@@ -221,20 +224,19 @@ class CrashRun:
 
         The answer must be in the answer journal.
         """
+        name = "random"  # unless an answer had arrived
         pid = self.nursery.spawn(self.desk.life(hurry=SPEED, mutant=self.mutant))
         with self._people:
             press = self.desk.press("slow")
         if press is not None and self.waits(lambda: self._is_sending(press)):
             with self._held() as mtx_of:
                 mtx = mtx_of(press.order_id)
-                if self.waits(
-                    lambda: any(line["mtx"] == mtx for line in self.desk.ledger.of("answered"))
-                ):
-                    self.waits(lambda: self._in_box(mtx), 1.0)
-                    if self._is_of(press, pid):
-                        self.answered.add(press.order_id)
+                if self.waits(lambda: self._notes("read", mtx)) and self._is_of(press, pid):
+                    self.waits(lambda: self._notes("journalled", mtx), JOURNALS_IN_S)
+                    self.answered.add(press.order_id)
+                    name = LOCKED
                 self.nursery.end(pid)
-        self._count(pid, "locked")
+        self._count(pid, name)
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[Callable[[int], str]]:
@@ -252,9 +254,8 @@ class CrashRun:
         owner = next(order.owner for order in self.desk.orders() if order.id == press.order_id)
         return owner is not None and f":{pid}:" in owner
 
-    def _in_box(self, mtx: str) -> bool:
-        boxes = (self.desk.folder / "blackbox").glob("answers-*.box")
-        return any(mtx.encode() in box.read_bytes() for box in boxes)
+    def _notes(self, what: str, mtx: str) -> bool:
+        return any(line["mtx"] == mtx for line in self.desk.ledger.of(what))
 
     def waits(self, holds: Callable[[], bool], most_s: float = POINT_S) -> bool:
         """Wait for a condition. Returns whether it became true in time."""
@@ -269,7 +270,7 @@ class CrashRun:
         """Do what people do (`people_do`), until the run is over."""
         rng = random.Random(self.desk.rng.getrandbits(32))
         while not self._over.is_set():
-            with self._people, contextlib.suppress(DatabaseBusy, SQLAlchemyError):
+            with self._people, contextlib.suppress(*AWAY):
                 self.people_do(rng)
             self._over.wait(0.01)
 

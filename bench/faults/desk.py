@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, OperationalError
 
 from bench.faults.clock import FastClock
-from bench.faults.life import KEYS, Life
+from bench.faults.life import KEYS, LEDGER, Life
 from bench.faults.nursery import ENDS_S, ROOT
 from bench.faults.scoreboard import POSTGRESQL, SQLITE, Case, Missing
 from ridedash.geo import LatLng
 from ridedash.rides.orders.fields import BookingRequest
-from ridedash.rides.orders.place import PlaceError, place
+from ridedash.rides.orders.place import GuardBusy, OfferStale, place
 from ridedash.rides.orders.resolve import reopen, resolve_not_booked
 from ridedash.store.accounts import add_account, keep_tokens
 from ridedash.store.actors import Actor, by_staff
-from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from ridedash.store.encryption import TokenVault
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
 from ridedash.store.orders import Order, OrderState
@@ -33,6 +33,8 @@ from tests import backing
 from tests.databases import new_database
 
 PICKUP, DROP = LatLng(-38.5, -128.0), LatLng(-38.52, -128.03)
+# the database takes no write, or is gone: people try again
+AWAY: Final = (DatabaseBusy, CommitUnknown, OperationalError, InterfaceError)
 OFFER_S: Final = 60.0  # how long one offer is used; it is valid for two minutes
 SHARES: Final = ("matching", "match_cancel", "match_fails")
 
@@ -63,7 +65,7 @@ def postgres() -> Iterator[backing.PostgresServer]:
 
 
 class Ledger:
-    """The actions of the double, read from its file."""
+    """The actions of the double, and the answers that workers read and journalled, in sequence."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -87,7 +89,7 @@ class Ledger:
 @contextlib.contextmanager
 def double(folder: Path, hold_s: float = 0.0) -> Iterator[tuple[int, Ledger]]:
     """Start the double in a process. Yields its port and its ledger."""
-    file = folder / "ledger.jsonl"
+    file = folder / LEDGER
     file.touch()
     command = [sys.executable, "-m", "bench.faults.double", str(file), str(hold_s)]
     process = subprocess.Popen(
@@ -129,6 +131,7 @@ class Desk:
     rng: random.Random
     presses: dict[int, Press] = field(default_factory=dict)
     again: dict[int, int] = field(default_factory=dict)  # root order to "book again" presses
+    closed: set[int] = field(default_factory=set)  # orders that someone may have closed
     # forms whose order may or may not be in the database
     unsure: list[tuple[str, BookingRequest]] = field(default_factory=list)
     _offers: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -180,20 +183,20 @@ class Desk:
     def press(self, answer_kind: str, guest: str = "", before: Press | None = None) -> Press | None:
         """Press "Book", or "Book again" for an earlier order.
 
-        Returns None when the database failed or `place` refused, as for a guest with an open order.
+        Returns None when the database failed, the guest has an open order or the offer is too old.
         """
         root = before.root if before is not None else 0
         try:
             request = self.request(
                 answer_kind, guest, before.order_id if before is not None else None
             )
-        except (DatabaseBusy, SQLAlchemyError):
+        except AWAY:
             return None
         try:
             made = self.send(answer_kind, request, root)
-        except PlaceError:
+        except (GuardBusy, OfferStale):
             return None
-        except (DatabaseBusy, SQLAlchemyError):
+        except AWAY:
             if before is None:
                 self.unsure.append((answer_kind, request))
             return None
@@ -210,8 +213,11 @@ class Desk:
     def decide(self, press: Press) -> None:
         """Decide about an order whose outcome is unknown; the decision may be wrong."""
         choice = self.rng.choice(("close", "close and book again", "close and reopen", "wait"))
-        with contextlib.suppress(DatabaseBusy, SQLAlchemyError):
-            if choice == "wait" or not resolve_not_booked(
+        with contextlib.suppress(*AWAY):
+            if choice == "wait":
+                return
+            self.closed.add(press.order_id)
+            if not resolve_not_booked(
                 self.db, self.clock, press.order_id, self.staff_id, "asked by phone"
             ):
                 return

@@ -34,21 +34,28 @@ class Booking:
     cancelled: bool = False
 
 
+class LedgerFile:
+    """The ledger, to which the double and the workers append lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def note(self, what: str, **facts: Any) -> None:
+        """Write one line, in one piece."""
+        line = json.dumps({"what": what, "at": time.monotonic(), **facts}) + "\n"
+        os.write(self._file, line.encode())
+
+
 class Double:
     """The double. Each action is written to the ledger before any byte of its answer is sent."""
 
     def __init__(self, ledger: Path, hold_s: float) -> None:
-        self._file = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self.note = LedgerFile(ledger).note
         self._lock = threading.Lock()
         self._tries: dict[str, int] = {}
         self._bookings: dict[str, Booking] = {}
         self._numbers = 100_000
         self._hold_s = hold_s
-
-    def note(self, what: str, **facts: Any) -> None:
-        """Write one line of the ledger."""
-        line = json.dumps({"what": what, "at": time.monotonic(), **facts}) + "\n"
-        os.write(self._file, line.encode())
 
     def answer(self, connection: socket.socket, target: str, content: bytes) -> bool:
         """Answer one request. Returns whether the connection stays open."""
@@ -71,23 +78,16 @@ class Double:
 
     def _create(self, connection: socket.socket, body: dict[str, Any]) -> bool:
         mtx, name = body["merchant_txn_id"], body.get("coupon_code") or "booked"
-        self.note("call", mtx=mtx, answer_kind=name)
         with self._lock:
             self._tries[mtx] = self._tries.get(mtx, 0) + 1
             first = ANSWERS[name].first if self._tries[mtx] == 1 else ""
             kind = ANSWERS[first or name]
+            self.note("call", mtx=mtx, answer_kind=name, means=kind.means)
             booking = self._make(mtx, name, kind)
         answered = body_of(
             kind.body, mtx, booking.booking_id or f"C{booking.number}", f"T{booking.number}"
         )
         self._send(connection, kind, answered)
-        self.note(
-            "answered",
-            mtx=mtx,
-            means=kind.means,
-            final=not first,
-            whole=kind.manner in {"plain", "slow", "drip"},
-        )
         return False
 
     def _make(self, mtx: str, name: str, kind: AnswerKind) -> Booking:

@@ -16,10 +16,11 @@ from typing import Any, Final
 
 from bench.faults import mutants
 from bench.faults.clock import FastClock
+from bench.faults.double import LedgerFile
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.fields import BookingRequest
-from ridedash.rides.orders.place import place
+from ridedash.rides.orders.place import OfferStale, place
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
@@ -31,19 +32,26 @@ from ridedash.store.database.database import CommitUnknown, Database, DatabaseBu
 from ridedash.store.encryption import TokenVault
 
 KEYS: Final = "k1:" + base64.b64encode(b"a desk that will be thrown away.").decode()
-
+LEDGER: Final = "ledger.jsonl"  # its name in `Life.folder`
 
 STOPS_WITHIN_S: Final = 0.05
 
 
 class Hurried(Http):
-    """Http with shorter timeouts: a deadline of 60 s ends after 60 / `speed` seconds."""
+    """Http with shorter timeouts: a deadline of 60 s ends after 60 / `speed` seconds.
+
+    Each answer to create that was read completely is a line of the ledger.
+    """
 
     speed = 1.0
+    ledger: LedgerFile
 
     def call(self, request: Request) -> Answer:
         """See Http.call."""
-        return super().call(replace(request, total_s=request.total_s / self.speed))
+        answer = super().call(replace(request, total_s=request.total_s / self.speed))
+        if request.url.endswith("/create"):
+            self.ledger.note("read", mtx=request.json["merchant_txn_id"])
+        return answer
 
 
 # Made once, before any fork: reading the certificates takes longer than a short process lives.
@@ -79,8 +87,8 @@ class Life:
         db = Database(self.url)
         clock = FastClock(self.origin, self.speed)
         if self.request:
-            # the form is sent again, as after a kill
-            with contextlib.suppress(DatabaseBusy, CommitUnknown):
+            # the form is sent again, as after a kill; an offer is stale on a machine that is busy
+            with contextlib.suppress(DatabaseBusy, CommitUnknown, OfferStale):
                 place(db, clock, request_of(self.request), failpoint=self.at())
             return
         self.worker(db, clock).run(stop)
@@ -91,13 +99,15 @@ class Life:
 
     def worker(self, db: Database, clock: FastClock) -> Worker:
         """The production worker with short deadlines, the fail point's hook and the mutant."""
-        _http.speed = self.hurry
+        ledger = LedgerFile(Path(self.folder) / LEDGER)
+        _http.speed, _http.ledger = self.hurry, ledger
         address = f"http://127.0.0.1:{self.port}"
         vault = TokenVault(KEYS)
         oauth = OAuthClient(_http, address + "/authorize", address + "/token", "id", "secret", "")
         tokens = AccountTokens(db, vault, oauth, clock)
         client = RideClient(_http, address, "partner-key", traffic=self.traffic())
         journal = AnswerJournal(Path(self.folder) / "blackbox", slots=64)
+        _note_records(journal, ledger)
         runtime = Runtime(db, client, tokens, clock, failpoint=self.at())
         worker = Worker(runtime, journal, threads=self.threads)
         mutants.apply(self.mutant, worker)
@@ -109,6 +119,18 @@ class Life:
 
     def _pause(self, seconds: float) -> None:
         time.sleep(seconds / self.speed)
+
+
+def _note_records(journal: AnswerJournal, ledger: LedgerFile) -> None:
+    """Let each answer that is in the journal, on disk, be a line of the ledger."""
+    append = journal.file.append
+
+    def noted(record: dict[str, Any]) -> int:
+        slot = append(record)
+        ledger.note("journalled", mtx=record["mtx"], attempt=record["attempt"])
+        return slot
+
+    vars(journal.file)["append"] = noted
 
 
 def request_of(values: dict[str, Any]) -> BookingRequest:

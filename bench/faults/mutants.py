@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from sqlalchemy import update
 
-from ridedash.rides.orders import transitions
-from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.orders import send, transitions
+from ridedash.rides.orders.outcome import Outcome, classify
 from ridedash.rides.orders.send import Claimed, Prepared, Sender
 from ridedash.rides.orders.settle import settle
 from ridedash.rides.worker import Worker
@@ -105,6 +105,17 @@ def _doubts_late(_worker: Worker) -> None:
     vars(transitions).update(LEASE=timedelta(seconds=280), SHOWN_UNKNOWN=timedelta(seconds=200))
 
 
+def _doubts_refusals(_worker: Worker) -> None:
+    """A refusal leaves its order UNKNOWN. Changes a module of the worker's own process."""
+
+    def doubts(answer: CreateAnswer | Exception, reference: str) -> Outcome:
+        outcome = classify(answer, reference)
+        is_refusal = outcome.state is OrderState.REJECTED
+        return replace(outcome, state=OrderState.UNKNOWN) if is_refusal else outcome
+
+    vars(send).update(classify=doubts)
+
+
 def _sender(worker: Worker, kind: type[Sender]) -> None:
     worker.sender.__class__ = kind
 
@@ -124,9 +135,10 @@ MUTANTS: Final[dict[str, Callable[[Worker], None]]] = {
     "accept a crossed answer": lambda worker: _client(worker, _takes_crossed),
 }
 
-# a mutant that the fault matrix does not have
+# mutants that the fault matrix does not have
 OURS: Final[dict[str, Callable[[Worker], None]]] = {
     "unknown is shown late": _doubts_late,
+    "a refusal proves nothing": _doubts_refusals,
 }
 
 

@@ -4,18 +4,20 @@ Rows 1 to 3 of the fault matrix (docs/reliability.md 2).
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from bench.faults.answers import MIXED
 from bench.faults.checking import check
-from bench.faults.crashing import POINTS, READY, CrashRun, Tally, crash_run
+from bench.faults.crashing import LOCKED, POINTS, READY, CrashRun, Tally, crash_run
 from bench.faults.desk import database
 from bench.faults.mutants import MUTANTS, OURS
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 
 BATCH: Final = 250
 EACH_POINT: Final = 100
+MOST: Final = 3  # times the planned kills, after which a row ends without 100 at each point
 MUTANT_KILLS: Final = 120
 OFTEN: Final = {  # answers that are frequent for a mutant, so that few kills detect it
     "a 5xx is a refusal": ("502_after", "500_after"),
@@ -44,7 +46,7 @@ def two_workers_postgresql(case: Case) -> Verdict:
 
 def _killed(case: Case, kills: int, slots: int) -> Verdict:
     tally = Tally()
-    while tally.total < kills or not (case.short or slots > 1 or _enough(tally)):
+    while tally.total < kills or not (case.short or slots > 1 or _enough(tally, kills)):
         with database(case) as url, crash_run(case, url, f"run-{tally.orders}", CrashRun) as run:
             run.kill(min(BATCH, kills), slots)
             run.tally.found = run.settle()
@@ -52,14 +54,33 @@ def _killed(case: Case, kills: int, slots: int) -> Verdict:
             tally.add(run.tally)
         if tally.found or tally.exits:
             break
-    whole = verdict(tally)
-    # without any booked order nothing was tested
-    return replace(whole, ok=whole.ok and tally.found.states["BOOKED"] > 0)
+    return met(tally, needed(case))
 
 
-def _enough(tally: Tally) -> bool:
+def _enough(tally: Tally, kills: int) -> bool:
+    """Whether each fail point had its share of the kills, or seems to be out of reach."""
     killed = tally.kills + tally.presses
-    return all(killed[point] >= EACH_POINT for point in (READY, *POINTS))
+    return tally.total > MOST * kills or all(killed[at] >= EACH_POINT for at in (READY, *POINTS))
+
+
+def needed(
+    case: Case, points: Sequence[str] = POINTS, also: Sequence[str] = (READY, LOCKED)
+) -> Sequence[str]:
+    """What the kills of a row have to meet. In a short form, one fail point is enough."""
+    return (*((" or ".join(points),) if case.short else (*points, *also)), "BOOKED")
+
+
+def met(tally: Tally, names: Sequence[str]) -> Verdict:
+    """The verdict on a run, which fails too if it did not meet what it is for.
+
+    `names`: kills, events and states of orders; "a or b" is met by one of them.
+    """
+    counts = tally.kills + tally.presses + tally.events + tally.found.states
+    never = [name for name in names if not any(counts[each] for each in name.split(" or "))]
+    whole = verdict(tally)
+    if never:
+        return replace(whole, ok=False, note=f"never met {', '.join(never)}; {whole.note}")
+    return whole
 
 
 def verdict(tally: Tally) -> Verdict:
@@ -91,19 +112,23 @@ def _listed(counts: Counter[str]) -> str:
 def mutants(case: Case) -> Verdict:
     """Each broken protocol is detected.
 
-    There is a seventh besides the six of the fault matrix.
+    There are two besides the six of the fault matrix. In the long form nothing is detected in the
+    protocol as it is, so that no false alarm can count as a catch.
     """
     caught = {name: _caught_after(case, name) for name in (*MUTANTS, *OURS)}
     six, ours = (
         ", ".join(f"{name}: {caught[name] or 'NOT CAUGHT'}" for name in names)
         for names in (MUTANTS, OURS)
     )
-    note = f"kills until caught: {six}; beside the six, one of ours: {ours}"
-    return Verdict(tried=len(caught), ok=all(caught.values()), note=note)
+    note = f"kills until caught: {six}; beside the six, ours: {ours}"
+    alarm = "" if case.short else _caught_after(case, "")
+    if alarm:
+        note = f"the protocol as it is: {alarm}; {note}"
+    return Verdict(tried=len(caught), ok=all(caught.values()) and not alarm, note=note)
 
 
-def _caught_after(case: Case, mutant: str) -> int:
-    """The number of kills until the harness detects the mistake; 0 for never."""
+def _caught_after(case: Case, mutant: str) -> str:
+    """The number of kills until the harness detects the mistake, and as what; "" for never."""
     options: dict[str, Any] = {
         "mutant": mutant,
         "locked_share": 0.15,
@@ -111,15 +136,14 @@ def _caught_after(case: Case, mutant: str) -> int:
     }
     with (
         database(case) as url,
-        crash_run(case, url, mutant.replace(" ", "-"), CrashRun, **options) as run,
+        crash_run(case, url, mutant.replace(" ", "-") or "none", CrashRun, **options) as run,
     ):
         while run.tally.total + len(run.tally.exits) < MUTANT_KILLS:
             run.kill(5, slots=1)
-            if check(run.desk, quiet=False, shown=run.shown) or run.overdue.found or _forgets(run):
-                return run.tally.total
-    return 0
-
-
-def _forgets(run: CrashRun) -> bool:
-    """Whether settling all orders shows a violation, if a killed worker had got an answer."""
-    return bool(run.answered) and bool(run.settle())
+            found = check(run.desk, quiet=False, shown=run.shown)
+            found.add(run.overdue.found)
+            if not found and run.answered:  # a killed worker had got an answer: settle all orders
+                found = run.settle()
+            if found:
+                return f"{run.tally.total} ({found.messages[0].partition(':')[0]})"
+    return ""

@@ -16,19 +16,19 @@ from typing import Final
 
 import httpx
 from flask.testing import FlaskClient
-from sqlalchemy.exc import SQLAlchemyError
 
 from bench.faults.answers import CLEAR
 from bench.faults.checking import Findings
 from bench.faults.crashing import CrashRun, Tally, crash_run
-from bench.faults.desk import Press, database, postgres
-from bench.faults.rows_crashes import verdict
+from bench.faults.desk import AWAY, Press, database, postgres
+from bench.faults.rows_crashes import met, verdict
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import shop
-from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.database.database import Database
 from ridedash.store.orders import OrderState
 from tests.backing import PostgresServer
 
+CALLING: Final = "SIGTERM during a call"
 DRAIN_S: Final = 26.0
 SLEEPS: Final = ("order.claimed", "order.sent", "", "answer")
 STOPPED_S: Final = 45.0  # by the fast clock; longer than an order may wait for its call
@@ -50,6 +50,7 @@ class Drained(CrashRun):
         """Run one worker and ask it to stop."""
         pid = self.nursery.spawn(self.desk.life(hurry=1.0))
         self.nursery.wait(pid, rng.uniform(0.1, 0.7))
+        self.tally.events[CALLING] += len(self.desk.in_state(OrderState.SENDING)) > 0
         self.nursery.kill(pid, signal.SIGTERM)
         code = self.nursery.wait(pid, DRAIN_S)
         if code != 0:
@@ -68,7 +69,8 @@ def drain(case: Case) -> Verdict:
         for order in run.desk.orders():
             if order.state in {OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED}:
                 found.find("forgotten", f"order {order.id} is {order.state} ({order.code})")
-        return verdict(Tally(found, run.tally.kills, run.tally.exits, len(run.desk.orders())))
+        run.tally.found, run.tally.orders = found, len(run.desk.orders())
+        return met(run.tally, (CALLING, "BOOKED"))
 
 
 @row(29, "the host sleeps: nothing late is sent when it wakes", short=False)
@@ -173,7 +175,7 @@ def shot(case: Case) -> Verdict:
             tally = Tally(found, run.tally.kills, run.tally.exits, len(run.desk.presses))
     for answer in pages - {"503 5", "200 None"}:
         found.find("stuck", f"a page said {answer}")
-    whole = verdict(tally)
+    whole = met(tally, ("BOOKED",))
     return replace(
         whole,
         errors500=sum(each.startswith("500") for each in pages),
@@ -213,18 +215,20 @@ def _status_of(browser: FlaskClient) -> str:
 
 @contextlib.contextmanager
 def _pressing(run: CrashRun) -> Iterator[None]:
-    over, seed = threading.Event(), run.desk.rng.getrandbits(32)
+    over, seed, failed = threading.Event(), run.desk.rng.getrandbits(32), list[BaseException]()
 
     def press() -> None:
         rng = random.Random(seed)
         while not over.wait(0.01):
-            with contextlib.suppress(DatabaseBusy, SQLAlchemyError):
+            with contextlib.suppress(*AWAY):
                 run.people_do(rng)
 
-    people = threading.Thread(target=press)
+    people = threading.Thread(target=run.guarded, args=(failed, press))
     people.start()
     try:
         yield
     finally:
         over.set()
         people.join()
+    if failed:
+        raise failed[0]

@@ -14,7 +14,7 @@ from bench.faults.checking import Findings
 from bench.faults.crashing import WAITING, CrashRun, crash_run
 from bench.faults.desk import DROP, PICKUP, database
 from bench.faults.desk import Press as Known
-from bench.faults.rows_crashes import verdict
+from bench.faults.rows_crashes import met, needed
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from ridedash.rides.orders.kiosk_asks import GuestRequest
 from ridedash.rides.orders.kiosk_place import KioskPress, book
@@ -127,4 +127,4 @@ def _killed(case: Case, kills: int) -> Verdict:
         run.tally.orders = len(run.desk.orders())
         if not run.pressed:
             run.tally.found.find("forgotten", "no kiosk ordered anything")
-        return verdict(run.tally)
+        return met(run.tally, needed(case))

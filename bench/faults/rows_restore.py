@@ -52,6 +52,7 @@ class Hook:
     hit: int
     work: Callable[[], None]
     dies: bool
+    counts: "Counts"
 
     def __call__(self, name: str) -> None:
         """Handle one failpoint."""
@@ -60,7 +61,9 @@ class Hook:
         self.hit -= 1
         if self.hit == 0:
             self.work()
+            self.counts.at_point += 1
             if self.dies:
+                self.counts.died += 1
                 raise Died
 
 
@@ -69,6 +72,8 @@ class Counts:
     """The counts of all rounds, and messages about the first violations."""
 
     restores: int = 0
+    at_point: int = 0  # restores at a failpoint of a worker
+    died: int = 0  # workers that ended there
     doubled: int = 0
     unlisted: int = 0
     false_not_booked: int = 0
@@ -108,7 +113,7 @@ def _restores(case: Case, kind: str) -> Verdict:
                 _Round(desk, service, case.rng, counts).play()
         counts.bookings += len(service.bookings)
     unlisted = counts.unlisted + counts.not_taken_up
-    note = f"{counts.bookings} bookings; " + (
+    note = f"{counts.bookings} bookings, {counts.at_point} restores at failpoints; " + (
         "; ".join(counts.messages) or "each an order, or listed"
     )
     return Verdict(
@@ -116,6 +121,7 @@ def _restores(case: Case, kind: str) -> Verdict:
         lost=unlisted,
         doubled=counts.doubled,
         false_not_booked=counts.false_not_booked,
+        ok=min(counts.bookings, counts.at_point, counts.died) > 0,
         note=note,
     )
 
@@ -137,7 +143,8 @@ class _Round:
         self.backup = dump(self.desk.s.db)
         self._work(self.rng.randrange(1, 6))
         point, hit = self.rng.choice(POINTS), self.rng.randrange(1, 3)
-        hook = Hook(point, hit, self._restore, dies=self.rng.random() < 0.5)
+        dies = self.rng.random() < 0.5
+        hook = Hook(point, hit, self._restore, dies, self.counts)
         self._press()
         with self._worker(hook) as worker, contextlib.suppress(Died):
             for _ in range(self.rng.randrange(1, 4)):

@@ -20,7 +20,7 @@ from sqlalchemy import func, select
 from bench.faults.checking import Findings
 from bench.faults.crashing import CrashRun, Tally, crash_run
 from bench.faults.desk import database
-from bench.faults.rows_crashes import verdict
+from bench.faults.rows_crashes import EACH_POINT, MOST, met, needed
 from bench.faults.rows_locked import comes, followed
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import Service, shop
@@ -37,6 +37,8 @@ from tests.running import clean_environment
 POLL_POINTS: Final = ("poll.claimed", "poll.answered", "poll.merged", "handover.merged")
 ANSWER_KINDS: Final = ("match_cancel", "match_cancel", "matching", "match_fails")
 OPEN: Final = ("armed", "calling", "unconfirmed")
+HANDED: Final = "a hand-over"
+ARMED: Final = "an armed cancel"
 BATCH: Final = 170
 LIVE: Final = 8  # shared rides in progress at a time
 MOST_GAP_S: Final = 35.0
@@ -101,6 +103,7 @@ class Sharers(CrashRun):
                 each.order_id: each
                 for each in s.scalars(select(Action).where(Action.name == "cancel"))
             }
+        self.tally.events.update({HANDED: handed.total(), ARMED: len(self.armed)})
         cancels = Counter(line["booking_id"] for line in self.desk.ledger.of("cancel"))
         for order in orders:
             _check_hand_over(
@@ -141,7 +144,9 @@ def hand_over(case: Case) -> Verdict:
     """At least 500 workers are killed, at least 100 of them at each fail point."""
     tally, kills = Tally(), case.size(500, 24)
     while tally.total < kills or not (
-        case.short or all(tally.kills[point] >= 100 for point in POLL_POINTS)
+        case.short
+        or tally.total > MOST * kills
+        or all(tally.kills[point] >= EACH_POINT for point in POLL_POINTS)
     ):
         options = {"answer_kinds": ANSWER_KINDS, "points": POLL_POINTS, "locked_share": 0.0}
         with (
@@ -154,7 +159,7 @@ def hand_over(case: Case) -> Verdict:
             tally.add(run.tally)
         if tally.found or tally.exits:
             break
-    return verdict(tally)
+    return met(tally, needed(case, POLL_POINTS, (HANDED, ARMED)))
 
 
 @row(20, "tracker killed every 2 s: no ride waits long", short=False)
@@ -320,7 +325,7 @@ def _three(case: Case) -> Verdict:
     return Verdict(
         polls,
         doubled=doubled,
-        ok=codes == [0, 0, 0],
+        ok=codes == [0, 0, 0] and polls > RIDES,
         note=f"{polls} polls of {RIDES} rides, {claims} claims",
     )
 

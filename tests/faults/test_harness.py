@@ -7,18 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from bench.faults import crashing, life
 from bench.faults.__main__ import print_and_store
-from bench.faults.crashing import READY, CrashRun, crash_run
+from bench.faults.checking import check
+from bench.faults.crashing import LOCKED, POINTS, READY, CrashRun, Tally, crash_run
 from bench.faults.desk import as_json, database
+from bench.faults.double import LedgerFile
+from bench.faults.life import LEDGER
 from bench.faults.rows_busy_year import judged
-from bench.faults.rows_crashes import verdict
+from bench.faults.rows_crashes import met, needed, verdict
 from bench.faults.rows_restore import restored_sqlite
 from bench.faults.scoreboard import Case, Row, RowResult, Verdict
 from ridedash.rides.orders import restore
+from ridedash.rides.orders.place import OfferStale
 from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
+from ridedash.store.orders import Offer, Order, OrderState
 from tests.databases import SQLITE, new_database
 
 MATRIX_S = 5.0  # row 23: a request waits no longer than this for another writer
@@ -91,11 +97,11 @@ def test_a_press_in_another_process_that_ends_with_an_error_is_noticed(
 
 
 @pytest.mark.database
-@pytest.mark.parametrize("error", [DatabaseBusy, CommitUnknown])
-def test_a_press_in_another_process_may_find_the_database_gone(
-    error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [DatabaseBusy(), CommitUnknown(), OfferStale(Offer(id=1))])
+def test_a_press_in_another_process_may_find_the_database_gone_or_come_too_late(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Row 26: the process ends without an error, and the form is sent again."""
+    """The process ends without an error, and the form is sent again."""
 
     def gone(*_: object, **__: object) -> None:
         raise error
@@ -104,6 +110,43 @@ def test_a_press_in_another_process_may_find_the_database_gone(
     case = Case(7, random.Random(7), tmp_path, short=True)
     with database(case) as url, crash_run(case, url, "run", CrashRun) as run:
         run.desk.life(request=as_json(run.desk.request("booked"))).run()
+
+
+@pytest.mark.database
+def test_an_answer_decides_how_its_order_ends_once_a_worker_has_journalled_it(
+    tmp_path: Path,
+) -> None:
+    case = Case(7, random.Random(7), tmp_path, short=True)
+    with database(case) as url, crash_run(case, url, "run", CrashRun) as run:
+        desk, ledger = run.desk, LedgerFile(tmp_path / "run" / LEDGER)
+        assert desk.press("refused")
+        (mtx,) = [order.mtx for order in desk.orders()]
+        in_doubt = update(Order).values(state=OrderState.UNKNOWN, attempt=1)
+        with desk.db.write() as s:
+            s.execute(in_doubt)
+        ledger.note("call", mtx=mtx, means="REJECTED")
+        ledger.note("read", mtx=mtx)
+        assert not check(desk, quiet=True)  # the worker was killed before it wrote the answer
+        ledger.note("journalled", mtx=mtx, attempt=1)
+        assert check(desk, quiet=True).forgotten == 1
+        with desk.db.write() as s:
+            s.execute(in_doubt.values(attempt=2))  # sent again, and this time without an answer
+        assert not check(desk, quiet=True)
+
+
+def test_kills_that_reached_no_fail_point_prove_nothing(tmp_path: Path) -> None:
+    tally, short = Tally(), needed(Case(7, random.Random(7), tmp_path, short=True))
+    long = needed(Case(7, random.Random(7), tmp_path, short=False))
+    tally.kills["random"], tally.found.states["BOOKED"] = 5, 1
+    assert not met(tally, short).ok
+    tally.kills["order.sent"] += 1
+    assert met(tally, short).ok
+    assert "never met order.claimed, " in met(tally, long).note
+    tally.kills.update(POINTS)
+    tally.kills[LOCKED], tally.presses[READY] = 1, 1
+    assert met(tally, long).ok
+    del tally.found.states["BOOKED"]
+    assert not met(tally, short).ok
 
 
 def soak(mb: float, descriptors: float, *, worked: bool = True) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from flask.testing import FlaskClient
 
 from bench.faults.answers import CLEAR
 from bench.faults.checking import Findings
-from bench.faults.crashing import CrashRun, Tally, crash_run
+from bench.faults.crashing import RANDOM_SHARE, CrashRun, Tally, crash_run
 from bench.faults.desk import AWAY, Press, database, postgres
 from bench.faults.rows_crashes import met, verdict
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
@@ -50,13 +50,18 @@ class Drained(CrashRun):
         """Run one worker and ask it to stop."""
         pid = self.nursery.spawn(self.desk.life(hurry=1.0))
         self.nursery.wait(pid, rng.uniform(0.1, 0.7))
-        self.tally.events[CALLING] += len(self.desk.in_state(OrderState.SENDING)) > 0
+        if rng.random() >= RANDOM_SHARE:
+            self.waits(self._is_calling)
+        self.tally.events[CALLING] += self._is_calling()
         self.nursery.kill(pid, signal.SIGTERM)
         code = self.nursery.wait(pid, DRAIN_S)
         if code != 0:
             self.nursery.end(pid)
             self.tally.exits.append(-1 if code is None else code)
         self.tally.kills["SIGTERM"] += 1
+
+    def _is_calling(self) -> bool:
+        return bool(self.desk.in_state(OrderState.SENDING))
 
 
 @row(30, "SIGTERM of the worker under load")

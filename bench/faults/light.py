@@ -41,7 +41,9 @@ class Reader:
     exception that the program should not have raised.
     """
 
-    def __init__(self, desk: Shop, rng: random.Random, answers: dict[str, Hostile | None]) -> None:
+    def __init__(
+        self, desk: Shop, rng: random.Random, answers: dict[str, list[Hostile | None]]
+    ) -> None:
         self.desk, self.rng, self.answers, self.number = desk, rng, answers, 0
         self.ride = RideState(wire.Kind.SHARE, booking_id="SHR1")
 
@@ -66,7 +68,7 @@ class Reader:
             outcome = classify(self.desk.s.client.create_booking(order, "good"), mtx)
         except ServiceError as error:
             outcome = classify(error, mtx)
-        answer = self.answers.pop(mtx)
+        answer = self.answers.pop(mtx)[-1]
         assert answer is None or honest(outcome, answer, mtx), (
             f"{outcome.state} after HTTP {answer.status}"
         )
@@ -149,6 +151,11 @@ def honest(found: Outcome | Order, answer: Hostile, mtx: str = "") -> bool:
     refused = "failure" in str(body.get("status")).lower() or _known(body)
     refusing = answer.status in (400, 403, 404, 405, 413, 415, 422) and not names_id
     return not body.get("booking_id") and (refused or refusing)
+
+
+def usable(answer: Hostile) -> bool:
+    """Whether an answer may say something about a ride: a success whose body is a JSON object."""
+    return answer.status // 100 == 2 and bool(_json_of(answer.content))
 
 
 def _names_id(content: bytes) -> bool:

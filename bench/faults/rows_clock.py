@@ -11,6 +11,7 @@ import httpx
 
 from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import Service, Shop, shop
+from ridedash.rides.health import counts, heartbeat_age, is_alive
 from ridedash.store.orders import Heartbeat, Order, Ride
 
 # Times are stored in UTC, where there is no summer time.
@@ -108,12 +109,24 @@ def _dead_worker(desk: Shop, service: Service, step: int) -> list[str]:
         order.owner, order.lease_until = "gone", now + timedelta(seconds=60)
         s.merge(Heartbeat(worker="gone", beat_at=now))
     desk.clock.go(step)
+    live = [_live_workers(desk)]
     for _ in range(14):
         desk.worker._recurring_jobs(always=True)
         desk.clock.go(5)
     desk.worker.step()
+    live.append(_live_workers(desk))
     state, made = desk.order(order_id).state, service.count("create")
-    return [] if (state, made) == ("UNKNOWN", 0) else [f"{state}, {made} sends"]
+    faults = [] if (state, made) == ("UNKNOWN", 0) else [f"{state}, {made} sends"]
+    # after a step of a second its heartbeat is still fresh; at the end only ours counts
+    return faults if live == [int(abs(step) == 1), 1] else [*faults, f"live workers: {live}"]
+
+
+def _live_workers(desk: Shop) -> int:
+    """How many workers count as alive; -1 if a page would say otherwise."""
+    with desk.s.db.read() as s:
+        found = counts(s, desk.clock())
+        shown = is_alive(heartbeat_age(s, desk.clock()))
+    return found.workers if shown is (found.workers > 0) else -1
 
 
 def _booked(desk: Shop, service: Service) -> int:

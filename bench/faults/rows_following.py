@@ -77,7 +77,9 @@ def _snapshot(kind: Kind, status: Any) -> Snapshot:
         names = (*REDUCED, *CAB)
     elif status in (*wire.SEARCHING, *wire.TERMINAL):
         names = REDUCED[:3]
-    body = {name: SNAPSHOT[name] for name in names} | {"booking_status": status, "passengers": []}
+    body = {name: SNAPSHOT[name] for name in names} | {"booking_status": status}
+    if status != "CALL_DRIVER":  # the list of passengers is full once, then empty
+        body["passengers"] = []
     if status not in ("CLIENT_LOCATED", "INVOICE") or kind is Kind.AUTO:
         body.pop("otp", None)
     return Snapshot.from_wire(body)

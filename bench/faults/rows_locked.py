@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import unescape
 from typing import Final
 
@@ -21,6 +21,10 @@ from werkzeug.test import TestResponse
 
 from bench.faults.scoreboard import SQLITE, Case, Verdict, row
 from bench.faults.shop import Service, Shop, database_in, shop
+from ridedash.rides.runtime import Runtime
+from ridedash.rides.tracking.claims import Claim
+from ridedash.rides.tracking.poll import Tracker
+from ridedash.rides.tracking.record import Polled
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database, DatabaseBusy
 
@@ -78,6 +82,8 @@ def _pressed(
     def look() -> None:
         wrong["polled without a claim"] += _polls(service) != polls
 
+    # No heartbeat waits for the lock first: a poll that came after it would no longer be refused.
+    desk.worker._last["heartbeat"] = time.monotonic()
     with _long_writer(desk, look):
         desk.clock.go(10)  # makes the ride due
         began = time.monotonic()
@@ -153,11 +159,12 @@ def _hold(path: str, held: threading.Event, look: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
-    """Run the worker in a thread. Yields the messages of the rounds that the lock made it skip.
+    """Run the worker in a thread. Yields what the lock refused its tracker.
 
     Other errors are counted in `wrong` at the end.
     """
     stop, reader = threading.Event(), _LogReader()
+    desk.worker.tracker = tracker = _RefusedTracker(desk.worker.runtime)
     log = logging.getLogger("ridedash.rides")
     thread = threading.Thread(target=desk.worker.run, args=(stop,))
     log.addHandler(reader)
@@ -165,7 +172,7 @@ def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
     log.propagate = False
     thread.start()
     try:
-        yield reader.busy
+        yield tracker.refused
         wrong["the worker ended"] += not thread.is_alive()
         wrong.update(reader.others)
     finally:
@@ -177,18 +184,41 @@ def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
         log.propagate = True
 
 
+class _RefusedTracker(Tracker):
+    """A Tracker that notes when the lock refused it a claim of rides, or a record of answers."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        super().__init__(runtime)
+        self.refused: list[str] = []
+
+    def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
+        with self._noting("claim"):
+            return super().claim(limit, rest)
+
+    def record(self, polls: Sequence[Polled]) -> int:
+        with self._noting("record"):
+            return super().record(polls)
+
+    @contextlib.contextmanager
+    def _noting(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseBusy:
+            self.refused.append(what)
+            raise
+
+
 class _LogReader(logging.Handler):
-    """The worker's log: rounds skipped because of the lock, and all other records as errors."""
+    """The worker's log, without the rounds that were skipped because of the lock."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.busy: list[str] = []
         self.others: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
-        skipped = record.exc_info is None and DatabaseBusy.__name__ in message
-        (self.busy if skipped else self.others).append(message)
+        if record.exc_info is not None or DatabaseBusy.__name__ not in message:
+            self.others.append(message)
 
 
 @row(23, "Four writers at once on one SQLite file")

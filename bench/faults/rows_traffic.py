@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 import httpx
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 
 from bench.faults.answering import answering, free_port, stopped
 from bench.faults.outage import RATE, Town, flap, outage, peak, town
@@ -248,8 +248,9 @@ def _fresh_s(place: Town, seconds: float) -> float:
     began, since = time.monotonic(), datetime.now(UTC)
     while time.monotonic() - began < seconds:
         with place.s.db.read() as s:
-            oldest = s.scalar(select(func.min(Ride.seen_at)))
-        if oldest is not None and oldest > since:
+            stale = or_(Ride.seen_at.is_(None), Ride.seen_at <= since)
+            left = s.scalar(select(func.count()).select_from(Ride).where(stale))
+        if left == 0:
             return time.monotonic() - began
         time.sleep(0.2)
     return seconds

@@ -18,13 +18,13 @@ from bench.table import commit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the selected rows. Returns 1 if one fails, 2 if there is no such row."""
+    """Run the selected rows. Returns 1 if one fails or all are skipped, 2 for an unknown number."""
     logging.getLogger().addHandler(logging.NullHandler())  # logs nothing to standard error
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _options(given)
     base = random.SystemRandom().getrandbits(24) if options.seed is None else options.seed
     rows = scoreboard.rows(options.rows, only_short=options.short and not options.rows)
-    if not rows:
+    if not rows or set(options.rows) - {row.number for row in rows}:
         print("no such row; docs/reliability.md says what each is", file=sys.stderr)
         return 2
     print(f"seed {base} (run again with --seed {base})\n{scoreboard.HEAD}", flush=True)
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{len(lines)} rows, {len(failed)} failed, {sum(line.skipped for line in lines)} skipped; "
         f"seed {base}"
     )
-    return 1 if failed or not lines else 0
+    return 1 if failed or all(line.skipped for line in lines) else 0
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

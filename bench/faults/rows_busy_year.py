@@ -73,6 +73,9 @@ def soaked(case: Case) -> Verdict:
     pages, wrong = sum(sample["pages"] for sample in report["samples"]), report["wrong"]
     errors = sum(count for name, count in wrong.items() if name.endswith(" 500"))
     ok, summary = judged(report["verdict"], minutes)
+    last = report["samples"][-1]["minute"]
+    if last <= minutes - 1:
+        ok, summary = False, f"{summary}; it ended after minute {last:g}"
     return Verdict(
         pages,
         errors500=errors,

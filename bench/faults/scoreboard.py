@@ -140,7 +140,7 @@ def row(
 
     def declared(run: Run) -> Run:
         made = Row(number, fault, run, short, database)
-        if made.key in _rows and _rows[made.key].run.__module__ != run.__module__:
+        if made.key in _rows:
             raise ValueError(f"two rows are called {made.key!r}")
         _rows[made.key] = made
         return run

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from bench.faults import crashing, life
-from bench.faults.__main__ import print_and_store
+from bench.faults import crashing, life, rows_busy_year, scoreboard
+from bench.faults.__main__ import main, print_and_store
 from bench.faults.checking import check
 from bench.faults.crashing import LOCKED, POINTS, READY, CrashRun, Tally, crash_run
 from bench.faults.desk import as_json, database
 from bench.faults.double import LedgerFile
 from bench.faults.life import LEDGER
-from bench.faults.rows_busy_year import judged
+from bench.faults.rows_busy_year import judged, soaked
 from bench.faults.rows_crashes import met, needed, verdict
 from bench.faults.rows_restore import restored_sqlite
-from bench.faults.scoreboard import Case, Row, RowResult, Verdict
+from bench.faults.scoreboard import Case, Missing, Row, RowResult, Verdict, row
 from ridedash.rides.orders import restore
 from ridedash.rides.orders.place import OfferStale
 from ridedash.rides.orders.sent_journal import SentJournal
@@ -60,6 +60,27 @@ def test_a_stopped_run_keeps_its_finished_rows(tmp_path: Path) -> None:
 def test_a_row_that_tried_nothing_fails() -> None:
     assert not Verdict(0).holds
     assert Verdict(1).holds
+
+
+def test_rows_that_are_unknown_or_all_skipped_are_no_success(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(_case: Case) -> Verdict:
+        raise Missing("no server on this machine")
+
+    known = [Row(1, "skipped", run=missing), Row(2, "runs", run=lambda _case: Verdict(3))]
+    monkeypatch.setattr(
+        scoreboard, "rows", lambda numbers, **_: [each for each in known if each.number in numbers]
+    )
+    results = {rows: main(["--rows", rows]) for rows in ("1", "2", "1,2", "2,4711")}
+    assert results == {"1": 1, "2": 0, "1,2": 0, "2,4711": 2}
+
+
+def test_a_second_row_of_the_same_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoreboard, "_rows", {})
+    row(1, "first")(lambda _case: Verdict(1))
+    with pytest.raises(ValueError, match="two rows are called '01 first'"):
+        row(1, "first")(lambda _case: Verdict(2))
 
 
 @pytest.mark.database
@@ -182,6 +203,16 @@ def test_a_soak_of_a_program_that_did_nothing_is_not_flat() -> None:
     ok, summary = judged(soak(0.0, 0.0, worked=False), 60)
     assert not ok
     assert "did not work" in summary
+
+
+@pytest.mark.parametrize(("last", "holds"), [(3.5, True), (2.5, False)])
+def test_a_soak_that_ended_early_fails(
+    last: float, holds: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = [{"minute": last, "pages": 300}]
+    report = {"samples": samples, "wrong": {}, "verdict": soak(0.5, 0.0)}
+    monkeypatch.setattr(rows_busy_year, "_reported", lambda *_: report)
+    assert soaked(Case(7, random.Random(7), tmp_path, short=True)).holds is holds
 
 
 def test_a_soak_that_was_too_short_has_no_verdict() -> None:

@@ -15,7 +15,9 @@ from ridedash.sandbox.city.city import cities
 
 CATEGORIES: Final = ("mini", "prime", "auto", "share")
 FINE: Final = {200, 304}
-MADE: Final = {303}  # what a booking answers; a page that redirects is not the page
+# What a booking answers: the ride, or a question, as when the price changed meanwhile. A page that
+# redirects is not the page.
+BOOKED: Final = {303, 409}
 
 
 @dataclass
@@ -27,7 +29,7 @@ class Tally:
 
     def add(self, what: str, began: float, status: int | str) -> None:
         self.took.append((time.monotonic() - began) * 1000)
-        if status not in (MADE if what == "book" else FINE):
+        if status not in (BOOKED if what == "book" else FINE):
             self.wrong[f"{what} {status}"] = self.wrong.get(f"{what} {status}", 0) + 1
 
 

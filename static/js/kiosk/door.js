@@ -213,7 +213,7 @@ class Door {
   }
 }
 
-let isLoading = false;
+let isLoading = false; // from the first request to the reload, with the pauses between requests
 
 /**
  * Reload, but only once the page can be loaded: otherwise an error page of a proxy would stay at
@@ -223,9 +223,11 @@ async function loadAnew() {
   if (isLoading) return;
   isLoading = true;
   const answer = await fetch(location.pathname, { cache: "no-store" }).catch(() => null);
-  isLoading = false;
-  if (answer?.ok) location.reload();
-  else setTimeout(loadAnew, AGAIN_MS);
+  if (answer?.ok) return void location.reload();
+  setTimeout(() => {
+    isLoading = false;
+    loadAnew();
+  }, AGAIN_MS);
 }
 
 /** Fill a line below the rows from its pattern; hide it unless `shown`. */

@@ -83,18 +83,23 @@ def test_a_second_row_of_the_same_name_is_refused(monkeypatch: pytest.MonkeyPatc
         row(1, "first")(lambda _case: Verdict(2))
 
 
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[CrashRun]:
+    case = Case(7, random.Random(7), tmp_path, short=True)
+    with database(case) as url, crash_run(case, url, "run", CrashRun) as made:
+        yield made
+
+
 @pytest.mark.database
 def test_a_press_in_another_process_dies_at_its_fail_point_and_the_form_finds_its_order(
-    tmp_path: Path,
+    run: CrashRun,
 ) -> None:
-    case = Case(7, random.Random(7), tmp_path, short=True)
-    with database(case) as url, crash_run(case, url, "run", CrashRun) as run:
-        request = run.desk.request("booked")
-        pid = run.nursery.spawn(run.desk.life(request=as_json(request), point=READY))
-        assert run.nursery.wait(pid, 10.0) == -9
-        (order,) = run.desk.orders()
-        assert run.desk.send("booked", request).order_id == order.id
-        assert len(run.desk.orders()) == 1
+    request = run.desk.request("booked")
+    pid = run.nursery.spawn(run.desk.life(request=as_json(request), point=READY))
+    assert run.nursery.wait(pid, 10.0) == -9
+    (order,) = run.desk.orders()
+    assert run.desk.send("booked", request).order_id == order.id
+    assert len(run.desk.orders()) == 1
 
 
 class Least(random.Random):
@@ -106,21 +111,19 @@ class Least(random.Random):
 
 @pytest.mark.database
 def test_a_press_in_another_process_that_ends_with_an_error_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: CrashRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crashing, "as_json", lambda request: {**as_json(request), "offer_id": 99})
-    case = Case(7, random.Random(7), tmp_path, short=True)
-    with database(case) as url, crash_run(case, url, "run", CrashRun) as run:
-        run.people_do(Least())
-        assert run.tally.exits
-        assert "ended with" in verdict(run.tally).note
-        assert verdict(run.tally).ok is False
+    run.people_do(Least())
+    assert run.tally.exits
+    assert "ended with" in verdict(run.tally).note
+    assert verdict(run.tally).ok is False
 
 
 @pytest.mark.database
 @pytest.mark.parametrize("error", [DatabaseBusy(), CommitUnknown(), OfferStale(Offer(id=1))])
 def test_a_press_in_another_process_may_find_the_database_gone_or_come_too_late(
-    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    error: Exception, run: CrashRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process ends without an error, and the form is sent again."""
 
@@ -128,31 +131,27 @@ def test_a_press_in_another_process_may_find_the_database_gone_or_come_too_late(
         raise error
 
     monkeypatch.setattr(life, "place", gone)
-    case = Case(7, random.Random(7), tmp_path, short=True)
-    with database(case) as url, crash_run(case, url, "run", CrashRun) as run:
-        run.desk.life(request=as_json(run.desk.request("booked"))).run()
+    run.desk.life(request=as_json(run.desk.request("booked"))).run()
 
 
 @pytest.mark.database
 def test_an_answer_decides_how_its_order_ends_once_a_worker_has_journalled_it(
-    tmp_path: Path,
+    run: CrashRun,
 ) -> None:
-    case = Case(7, random.Random(7), tmp_path, short=True)
-    with database(case) as url, crash_run(case, url, "run", CrashRun) as run:
-        desk, ledger = run.desk, LedgerFile(tmp_path / "run" / LEDGER)
-        assert desk.press("refused")
-        (mtx,) = [order.mtx for order in desk.orders()]
-        in_doubt = update(Order).values(state=OrderState.UNKNOWN, attempt=1)
-        with desk.db.write() as s:
-            s.execute(in_doubt)
-        ledger.note("call", mtx=mtx, means="REJECTED")
-        ledger.note("read", mtx=mtx)
-        assert not check(desk, quiet=True)  # the worker was killed before it wrote the answer
-        ledger.note("journalled", mtx=mtx, attempt=1)
-        assert check(desk, quiet=True).forgotten == 1
-        with desk.db.write() as s:
-            s.execute(in_doubt.values(attempt=2))  # sent again, and this time without an answer
-        assert not check(desk, quiet=True)
+    desk, ledger = run.desk, LedgerFile(run.desk.folder / LEDGER)
+    assert desk.press("refused")
+    (mtx,) = [order.mtx for order in desk.orders()]
+    in_doubt = update(Order).values(state=OrderState.UNKNOWN, attempt=1)
+    with desk.db.write() as s:
+        s.execute(in_doubt)
+    ledger.note("call", mtx=mtx, means="REJECTED")
+    ledger.note("read", mtx=mtx)
+    assert not check(desk, quiet=True)  # the worker was killed before it wrote the answer
+    ledger.note("journalled", mtx=mtx, attempt=1)
+    assert check(desk, quiet=True).forgotten == 1
+    with desk.db.write() as s:
+        s.execute(in_doubt.values(attempt=2))  # sent again, and this time without an answer
+    assert not check(desk, quiet=True)
 
 
 def test_kills_that_reached_no_fail_point_prove_nothing(tmp_path: Path) -> None:

@@ -159,19 +159,7 @@ class Board:
                 s.get_one(Order, ride.order_id).version += 1
 
     def _since(self) -> str:
-        parts, before = [], 0
-        for number in sorted(self.rows):
-            parts.append(base36(number - before) + self.rows[number])
-            before = number
-        return f"{self.v}~{'.'.join(parts)}" if self.v else ""
-
-
-def base36(number: int) -> str:
-    digits = ""
-    while number:
-        number, rest = divmod(number, 36)
-        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
-    return digits
+        return f"{self.v}~{''.join(self.rows.values())}" if self.v else ""
 
 
 @contextlib.contextmanager

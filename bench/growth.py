@@ -9,7 +9,17 @@ from statistics import median
 from time import perf_counter
 from typing import Final
 
-from sqlalchemy import Integer, String, Table, insert, literal, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    String,
+    Table,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+)
 from sqlalchemy.orm import Session
 
 from bench.frame import Absent, Ratio, Result, Run, line, quiet
@@ -150,7 +160,7 @@ def _grown(size: int) -> Iterator[Grown]:
 
 
 COPIED: Final = (Guest, Offer, Order, Ride, TimelineEvent)
-BASE: Final = 1_000_000  # the ids of copies begin above it
+BASE: Final = 1_000_000  # copies of an order have ids between it and its double
 
 
 @contextlib.contextmanager
@@ -179,47 +189,47 @@ def in_bulk(s: Session) -> Iterator[None]:
 def copied(s: Session, order_id: int, copies: int, guests: int | None = None) -> None:
     """Insert copies of an order with all its rows, by one statement for each table.
 
-    Each copy has an offer of its own. The copies share `guests` guests, or have one each.
+    Each copy has an offer of its own. The copies share `guests` guests, or have one each. Their ids
+    are lower than any that the program gives. Only once for each database.
     """
     guests = guests or copies
     unique = {"form_token", "mtx", "booking_id"}
+    order = s.get_one(Order, order_id)
+    originals = {Guest: order.guest_id, Offer: order.offer_id}
     for model in COPIED:
         table: Table = model.__table__  # type: ignore[attr-defined]
         series = select(literal(1, Integer).label("n")).cte("series", recursive=True)
         most = guests if model is Guest else copies
         series = series.union_all(select(series.c.n + 1).where(series.c.n < most))
-        ours = {"id": literal(BASE) * table.c.id + series.c.n}
+        # an order has several timeline events
+        place = func.dense_rank().over(order_by=table.c.id)
+        ours: dict[str, ColumnElement[int]] = {"id": literal(BASE) * place + series.c.n}
         if model is Order:
-            ours["offer_id"] = literal(BASE) * table.c.offer_id + series.c.n
-            ours["guest_id"] = literal(BASE) * table.c.guest_id + 1 + series.c.n % guests
+            ours["offer_id"] = literal(BASE) + series.c.n
+            ours["guest_id"] = literal(BASE) + 1 + series.c.n % guests
         elif model in (Ride, TimelineEvent):
-            ours["order_id"] = literal(BASE) * table.c.order_id + series.c.n
+            ours["order_id"] = literal(BASE) + series.c.n
         for name in unique & set(table.c.keys()):
             ours[name] = table.c[name] + literal("-") + series.c.n.cast(String)
         picked = [ours.get(each.name, each).label(each.name) for each in table.c]
-        source = select(*picked).where(
-            table.c["order_id" if "order_id" in table.c else "id"] == order_id
-        )
+        key = table.c["order_id" if "order_id" in table.c else "id"]
+        source = select(*picked).where(key == originals.get(model, order_id))
         copied = insert(table).inline().from_select([each.name for each in table.c], source)
         words = copied.compile(s.get_bind(), compile_kwargs={"literal_binds": True})  # type: ignore[arg-type]
         # Run as text, because an SQLAlchemy statement would return every new id.
         s.connection().exec_driver_sql(str(words))
-        if s.get_bind().dialect.name == databases.POSTGRESQL:
-            s.execute(
-                text(
-                    f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}"
-                )
-            )
 
 
 def spread(s: Session, *columns: str) -> None:
     """Set these times of the copied orders: one order every five minutes, backwards."""
-    minutes = "(id % 1000000) * 5"
+    minutes = f"(id % {BASE}) * 5"
     for name in columns:
         earlier = f"{name} - {minutes} * interval '1 minute'"
         if s.get_bind().dialect.name == databases.SQLITE:
             earlier = f"strftime('%Y-%m-%d %H:%M:%f000', {name}, '-' || ({minutes}) || ' minutes')"
-        s.execute(text(f"UPDATE orders SET {name} = {earlier} WHERE id > {BASE}"))
+        s.execute(
+            text(f"UPDATE orders SET {name} = {earlier} WHERE id BETWEEN {BASE} AND {2 * BASE}")
+        )
 
 
 def known(shown: Pages) -> None:

@@ -35,15 +35,16 @@ def web(run: Run) -> Ratio:
         desks = [
             Desk(running.url, name, tally, run.seed + n) for n, name in enumerate(running.desks)
         ]
-        booked = sum(desk.book(n) for n, desk in enumerate(desks * 2))
+        for n, desk in enumerate(desks * 2):
+            desk.book(n)
+        rides = [ride for desk in desks for ride in desk.rides] or [None]
         time.sleep(2)
         desk_cycle = itertools.cycle(desks)
 
         def after_pages() -> float:
             with ThreadPoolExecutor(5) as pool:
-                list(
-                    pool.map(lambda n: next(desk_cycle).look(1 + n % max(1, booked)), range(pages))
-                )
+                looked_at = itertools.islice(itertools.cycle(rides), pages)
+                list(pool.map(lambda ride: next(desk_cycle).look(ride), looked_at))
             return max(processes.rss_mb(each) for each in processes.family(running.pids["web"]))
 
         found = frame.alone(run, after_pages, "MB")

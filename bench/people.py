@@ -42,6 +42,7 @@ class Desk:
         self.http = httpx.Client(base_url=url, timeout=20, trust_env=False)
         self.tally, self.rng = tally, random.Random(seed)
         self.seen: dict[str, str] = {}  # the last ETag by path
+        self.rides: list[str] = []  # the pages of the rides that it has booked
         self._busy = threading.Lock()
         page = self.http.get("/sign-in").text
         data = {"name": name, "password": password, "csrf_token": _csrf(page)}
@@ -49,11 +50,13 @@ class Desk:
         if signed.status_code != 303:
             raise RuntimeError(f"{name} could not sign in: {signed.status_code}")
 
-    def look(self, order_id: int | None) -> None:
-        """Request a random page or poll; those that are frequent in use are chosen more often."""
-        ride = f"/rides/{order_id}"
-        polls = ["/board.json"] * 3 + ([f"{ride}/snapshot.json"] * 5 if order_id else [])
-        pages = ["/"] + ([ride] * 2 if order_id else []) + ["/rides/new"]
+    def look(self, ride: str | None) -> None:
+        """Request a random page or poll; those that are frequent in use are chosen more often.
+
+        `ride` is the page of a ride.
+        """
+        polls = ["/board.json"] * 3 + ([f"{ride}/snapshot.json"] * 5 if ride else [])
+        pages = ["/"] + ([ride] * 2 if ride else []) + ["/rides/new"]
         self._get(self.rng.choice([*polls, *pages]))
 
     def book(self, number: int) -> bool:
@@ -77,7 +80,10 @@ class Desk:
                 "/rides/new", data=form | {"account": _account(page), "seats": "1"} | trip
             )
             self.tally.add("book", began, answer.status_code)
-            return answer.status_code == 303
+            if answer.status_code != 303:
+                return False
+            self.rides.append(answer.headers["Location"])
+            return True
 
     def _get(self, path: str, params: dict[str, str] | None = None) -> str:
         began, tag, what = time.monotonic(), self.seen.get(path), re.sub(r"\d+", "N", path)

@@ -11,7 +11,6 @@ from typing import Final
 
 from sqlalchemy import insert, update
 
-from bench.board import base36
 from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import SignIn
@@ -91,11 +90,8 @@ class World:
 
     def _board(self, _start: int, count: int) -> Iterator[tuple[str, str, str]]:
         first = self.desk.client().get("/board.json")
-        known, before = [], 0
-        for row in sorted((first.json or {})["rows"], key=lambda row: int(row["id"])):
-            known.append(base36(row["id"] - before) + row["rev"])
-            before = row["id"]
-        path = f"/board.json?since={(first.json or {})['v']}~{'.'.join(known)}"
+        known = "".join(row["rev"] for row in (first.json or {})["rows"])
+        path = f"/board.json?since={(first.json or {})['v']}~{known}"
         yield from ((path, cookie, first.headers["ETag"]) for cookie in self._sign_in(count))
 
     def _sign_in(self, count: int) -> list[str]:

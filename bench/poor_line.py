@@ -145,7 +145,9 @@ def _site() -> Iterator[Site | None]:
             {"name": each.name, "value": each.value or "", "url": demo.url}
             for each in desk.http.cookies.jar
         ]
-        pages = {"board": "/", "picker": "/rides/new", "ride": "/rides/1", "guest": _link(desk)}
+        ride = desk.rides[0]
+        pages = {"board": "/", "picker": "/rides/new", "ride": ride, "guest": _link(desk, ride)}
+        pages["list"] = _list(desk)
         with sync_playwright() as started:
             browser = started.chromium.launch(executable_path=browser_path(), args=LAUNCH)
             yield Site(demo.url, browser, cookies, pages)
@@ -153,20 +155,32 @@ def _site() -> Iterator[Site | None]:
         desk.http.close()
 
 
-def _link(desk: Desk) -> str:
-    """The path of a new link for the guest of the first ride."""
-    page = desk.http.get("/rides/1").text
+def _link(desk: Desk, ride: str) -> str:
+    """The path of a new link for the guest of the ride with this page."""
+    page = desk.http.get(ride).text
     token = re.search(r'name="csrf-token" content="([^"]+)"', page)
     data = {"csrf_token": token[1] if token else ""}
-    answer = desk.http.post("/rides/1/links/rider", data=data, follow_redirects=True)
+    answer = desk.http.post(f"{ride}/links/rider", data=data, follow_redirects=True)
     found = re.search(r"/t/[\w-]{20,}", answer.text)
     if found is None:
         raise RuntimeError(f"no link was made: {answer.status_code}")
     return found[0]
 
 
+def _list(desk: Desk) -> str:
+    """The path of a list of 60 guests."""
+    page = desk.http.get("/lists/new").text
+    token = re.search(r'name="csrf-token" content="([^"]+)"', page)
+    guests = "\n".join(f"Guest N{n};{n};+91 98450 {n:05};tomorrow 06:15" for n in range(60))
+    data = {"csrf_token": token[1] if token else "", "text": f"Name;Room;Phone;Time\n{guests}"}
+    answer = desk.http.post("/lists/new", data=data)
+    if answer.status_code != 303:
+        raise RuntimeError(f"no list was read: {answer.status_code}")
+    return str(answer.headers["Location"])
+
+
 Opened = tuple[Load, Load]
-STAFF: Final = ("board", "picker", "ride")
+STAFF: Final = ("board", "picker", "ride", "list")
 EVERYONE: Final = (*STAFF, "guest")
 
 

@@ -8,7 +8,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ridedash import config, extensions
-from ridedash.phones import grouped, tel
+from ridedash.phones import grouped, kind_of, tel
 from ridedash.services import build_services, redis_trust
 from ridedash.views import registry
 from ridedash.views.ops import file_server, static_files
@@ -51,7 +51,7 @@ def create_app(
     compression.init_app(app)
     errors.init_app(app)
     app.jinja_env.add_extension(responses.NoIndentation)
-    app.jinja_env.filters |= {"tel": tel, "grouped": grouped}
+    app.jinja_env.filters |= {"tel": tel, "grouped": grouped, "phone_kind": kind_of}
     permissions.init_app(app)
     registry.init_app(app)
     if settings.demo:

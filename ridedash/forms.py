@@ -12,7 +12,6 @@ from wtforms import (
     Field,
     Form,
     HiddenField,
-    IntegerField,
     RadioField,
     SelectField,
     SelectMultipleField,
@@ -20,33 +19,49 @@ from wtforms import (
     TextAreaField,
 )
 from wtforms.fields.choices import SelectChoice
-from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp, ValidationError
+from wtforms.validators import (
+    AnyOf,
+    InputRequired,
+    Length,
+    NumberRange,
+    Optional,
+    Regexp,
+    ValidationError,
+)
 from wtforms.widgets import CheckboxInput
 
+from ridedash.fits import MOST_BAGS, MOST_PEOPLE, Party
+from ridedash.form_fields import CoordinateField, CountField, NumberField
 from ridedash.geo import LatLng, is_valid
-from ridedash.inputs import calendar_day, flight_number, is_flight_number, row_id, whole_number
-from ridedash.phones import PhoneError, read_phone
-from ridedash.places import parse_coordinates
+from ridedash.inputs import (
+    calendar_day,
+    flight_number,
+    is_journey_number,
+    optional_id,
+    required_id,
+    weekday,
+)
+from ridedash.phones import PhoneError, PhoneReading, kind_of, numbers_in, read_phone, reading_of
+from ridedash.places import MOST_TYPED, parse_coordinates, sent_point
 from ridedash.rides.orders.fields import (
     FIELDS,
     MAX_NOTE,
     MOST_CARS,
     UTC_ZONE,
     ChoiceControl,
-    ListedGuest,
     TextControl,
 )
-from ridedash.rides.orders.guest_list import guest_lines
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST, LocalTime, SeriesRide, dates_key
 from ridedash.rides.orders.time_words import ENGLISH, TimeWords
-from ridedash.rides.orders.typed_time import LONGEST
-from ridedash.several import SeriesRequest, listed_guests, read_series
+from ridedash.rides.orders.typed_words import LONGEST
+from ridedash.several import SeriesRequest, read_series
 from ridedash.text import one_line, plain_code
 from ridedash.wording import lazy as _
 from ridedash.wording import ngettext
-from ridedash.wording.typed_times import PickupTexts, TimeRefused, departure_text
+from ridedash.wording.typed_times import FIRST, SECOND, PickupTexts, TimeRefused, departure_text
 
-LIST_MAX: Final = 20_000  # characters of a pasted list of guests
+# whether a flight leaves after the ride, or lands before it
+DEPARTS, LANDS = "departs", "lands"
 
 
 def check_ahead(at: datetime, now: datetime, latest: timedelta = LATEST) -> None:
@@ -83,33 +98,6 @@ def _lines(value: str | None) -> str:
     return "\n".join(one_line(line, MAX_NOTE + 1) for line in lines).strip()
 
 
-def _pasted(value: str | None) -> str:
-    """A pasted list with its lines and tabs; "" for one without a guest."""
-    text = (value or "")[:LIST_MAX].strip("\n\r")
-    return text if guest_lines(text) else ""
-
-
-def _required_id(value: Any) -> int:
-    """The id of a row. Raises ValueError for anything else."""
-    found = row_id(str(value))
-    if found is None:
-        raise ValueError("no id of a row")
-    return found
-
-
-def _optional_id(value: Any) -> int | str:
-    """The id of a row, or "" when none is chosen. Raises ValueError for anything else."""
-    return "" if value in (None, "") else _required_id(value)
-
-
-def _weekday(value: Any) -> int:
-    """A weekday, Monday is 0. Raises ValueError for anything else."""
-    found = whole_number(str(value))
-    if found is None or found not in range(7):
-        raise ValueError("no weekday")
-    return found
-
-
 _WEEKDAYS: Final = [
     SelectChoice(number, name)
     for number, name in enumerate(
@@ -118,37 +106,14 @@ _WEEKDAYS: Final = [
 ]
 
 
-class NumberField(IntegerField):  # type: ignore[misc] # WTForms ships no types
-    """A whole number, read as inputs.py reads all numbers from outside."""
-
-    def process_formdata(self, valuelist: Sequence[Any]) -> None:
-        typed = str(valuelist[0]) if valuelist else ""
-        self.data = whole_number(typed)
-        if typed.strip() and self.data is None:
-            raise ValueError(self.gettext("Not a valid integer value."))
-
-
-class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no types
-    """A latitude or a longitude in degrees. `degrees` is None for a text that is not a number."""
-
-    degrees: float | None = None
-
-    def process_formdata(self, valuelist: Sequence[Any]) -> None:
-        self.data = str(valuelist[0]).strip()[:40] if valuelist else ""
-        try:
-            self.degrees = float(self.data) if self.data and "_" not in self.data else None
-        except ValueError:
-            self.degrees = None
-
-
 class TripForm(Form):  # type: ignore[misc]
     """Pickup and drop of a trip, from a query string or a form; each field may be missing."""
 
-    pickup = StringField(_("Pickup"), filters=[_cleaned], validators=[Length(max=200)])
+    pickup = StringField(_("Pickup"), filters=[_cleaned], validators=[Length(max=MOST_TYPED)])
     pickup_lat = CoordinateField()
     pickup_lng = CoordinateField()
     pickup_for = StringField(filters=[_cleaned])
-    drop = StringField(_("Drop"), filters=[_cleaned], validators=[Length(max=200)])
+    drop = StringField(_("Drop"), filters=[_cleaned], validators=[Length(max=MOST_TYPED)])
     drop_lat = CoordinateField()
     drop_lng = CoordinateField()
     drop_for = StringField(filters=[_cleaned])
@@ -178,11 +143,15 @@ class TripForm(Form):  # type: ignore[misc]
         _point, suggested = self._suggested(end)
         return (suggested or self[end].data or "")[:200]
 
+    def typed(self, end: str) -> str:
+        """What was typed or pasted as the pickup or the drop, at full length."""
+        return self[end].data or ""
+
     def _suggested(self, end: str) -> tuple[LatLng | None, str]:
         """The point and name of the suggested drop that was pressed; (None, "") without one."""
         at, _comma, rest = (self.show.data or "").partition(",")
         lng, _comma, name = rest.partition(",")
-        point = parse_coordinates(f"{at}, {lng}") if end == "drop" and lng else None
+        point = sent_point(f"{at},{lng}") if end == "drop" and lng else None
         return point, name.strip() if point else ""
 
 
@@ -204,11 +173,14 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         ]
     )
     guest_phone = StringField(_("Phone"), filters=[_stripped], validators=[Length(max=60)])
-    account = SelectField(_("Account"), coerce=_required_id)
+    guest_phone_as = StringField(filters=[_stripped])  # which of the numbers that it may be
+    guest_phone2 = StringField(_("Second phone"), filters=[_stripped], validators=[Length(max=60)])
+    guest_phone2_as = StringField(filters=[_stripped])
+    account = SelectField(_("Account"), coerce=required_id)
     # the chosen guest, if stored already
     guest_id = NumberField(validators=[Optional(), NumberRange(1)])
     cost_centre = SelectField(
-        _("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=_optional_id, default=""
+        _("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=optional_id, default=""
     )
     cars = NumberField(
         _("Cars"),
@@ -218,10 +190,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             NumberRange(1, MOST_CARS, message=_("One press books 1 to 6 cars.")),
         ],
     )
-    # a line for each guest: name, room, phone; with a list, the fields of one guest and `cars` are
-    # ignored
-    guests = TextAreaField(_("Guests, one on each line"), filters=[_pasted])
-    guests_twice = BooleanField(_("The same lines are meant: a car for each of them"))
+    # who travels: compared with what fits into a car, and neither sent nor stored
+    people = CountField(_("People"), 1, MOST_PEOPLE, _("Choose from %(least)d to %(most)d people."))
+    bags = CountField(_("Bags"), 0, MOST_BAGS, _("Choose from %(least)d to %(most)d bags."))
     override_guard = BooleanField()
     supersedes = NumberField(validators=[Optional(), NumberRange(1)])
     when = RadioField(
@@ -233,20 +204,36 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     pickup_words = StringField(_("Pickup at"), filters=[_cleaned])
     pickup_date = StringField(_("Pickup day"), filters=[_cleaned])
     pickup_time = StringField(_("Pickup time"), filters=[_cleaned])
+    # which of two is meant, for a time that clocks show twice that day
+    pickup_which = HiddenField(filters=[_cleaned])
     # the way back, planned by the same press
     back = BooleanField(_("And back"))
     back_date = StringField(_("Day of the way back"), filters=[_cleaned])
     back_offer = NumberField(validators=[Optional(), NumberRange(1)])  # its price was shown
     back_time = StringField(_("Time of the way back"), filters=[_cleaned])
+    back_which = SelectField(
+        _("Which time is meant?"),
+        choices=[
+            SelectChoice("", _("Choose")),
+            SelectChoice(FIRST, _("first, before clocks go back")),
+            SelectChoice(SECOND, _("second, after clocks go back")),
+        ],
+        validate_choice=False,
+        default="",
+    )
     # a series: a planned ride on each of these weekdays (0: Monday), from the pickup day on
     days = SelectMultipleField(
-        _("Repeat on"), choices=_WEEKDAYS, coerce=_weekday, option_widget=CheckboxInput()
+        _("Repeat on"), choices=_WEEKDAYS, coerce=weekday, option_widget=CheckboxInput()
     )
     last_day = StringField(_("Until"), filters=[_cleaned])
     dates = HiddenField()  # the dates that the form has shown: dates_key()
     for_flight = BooleanField(_("Flight"))
     flight = StringField(_("Flight number"), filters=[flight_number])
-    departs = StringField(_("Departs at"), filters=[_cleaned])
+    # LANDS: the flight brings the guest to the pickup, and `departs` is when it lands
+    flight_way = StringField(filters=[_stripped], validators=[AnyOf(("", DEPARTS, LANDS))])
+    departs = StringField(_("At"), filters=[_cleaned])
+    # the flight time for which a person has confirmed a car now, although it is hours away
+    flight_now = StringField(filters=[_stripped])
     # the planned ride that this form changes, and its version when the form was shown
     change = NumberField(validators=[Optional(), NumberRange(1)])
     version = NumberField(validators=[Optional()])
@@ -267,15 +254,17 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.country = country
         self.words = words
         self.phone_e164: str | None = None
-        # guests of the pasted list, once it is valid
-        self.listed_guests: tuple[ListedGuest, ...] = ()
-        self.same_guests = False  # whether some lines of the list are the same
+        self.phone2_e164: str | None = None
+        self.known_phones: frozenset[str] = frozenset()  # of the chosen guest, as they are stored
+        self.phone_as_typed = False  # whether a number that no country has was confirmed just now
+        self.back_asks = False  # whether clocks show the time of the way back twice
         self.back_at: datetime | None = None  # pickup time of the way back, once the form is valid
         self.series_at: tuple[datetime, ...] = ()  # the pickups of a series, once it is valid
         self.series_rides: list[SeriesRide] = []  # the chosen days, to be shown
         self.latest = LATEST  # how far ahead a pickup may be
         self.flight_number: str | None = None
         self.departs_at: datetime | None = None
+        self.flight_lands = False
         # departure and pickup of the planned ride that the form changes: both may stay, even if
         # the form would now refuse them as new
         self.stored_departure: datetime | None = None
@@ -293,65 +282,69 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         choices = [SelectChoice(id_, name) for id_, name in centres]
         self.cost_centre.choices = [SelectChoice("", _("None")), *choices]
 
+    @property
+    def party(self) -> Party:
+        """Who travels, as far as it was said."""
+        return Party(self.people.data, self.bags.data)
+
     def values(self) -> dict[str, Any]:
         """Values of a valid form by attribute of `BookingRequest`, defaults for empty fields."""
         found = {}
         for each in FIELDS:
             value = getattr(self, each.parsed) if each.parsed else self[each.form].data
             found[each.name] = value or each.default
-        if self.listed_guests:
-            first = self.listed_guests[0]
-            found |= {
-                "guest_name": first.name,
-                "guest_room": first.room,
-                "guest_phone": first.phone,
-                "guest_id": None,
-                "cars": len(self.listed_guests),
-            }
         if self.series_at:
             found["pickup_at"] = self.series_at[0]
         return found
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check every field; with a list of guests the fields of one guest are not checked."""
-        if self.guests.data:
-            for name in ("guest_name", "guest_room", "guest_phone", "cars"):
-                self[name].validators = ()
-        return bool(super().validate(extra_validators))
-
-    def validate_guests(self, field: Field) -> None:
-        """Parse the list into `listed_guests`; the errors name lines that are wrong or repeated."""
-        read = listed_guests(field.data or "", lambda typed: read_phone(typed, self.country))
-        self.same_guests = bool(read.same)
-        wrong = read.wrong if self.guests_twice.data else read.wrong + read.same
-        if wrong:
-            field.errors = wrong[:-1]  # WTForms adds the error that is raised
-            raise ValidationError(wrong[-1])
-        self.listed_guests = read.guests
-
     def validate_guest_name(self, field: Field) -> None:
         """Refuse a name that consists of blanks."""
-        if not field.data and not self.guests.data:
+        if not field.data:
             raise ValidationError(_("Who is the ride for? Type the guest's name."))
 
     def validate_guest_phone(self, field: Field) -> None:
-        """Parse the number into `phone_e164`, as E.164; the field keeps the typed text."""
-        if self.guests.data:
-            return
+        """Parse the number into `phone_e164`; the field keeps the typed text.
+
+        The other one of two numbers in the field becomes the second phone if that has no text.
+        """
+        self.phone_e164 = stored = self._read_phone(field)
+        two = numbers_in(field.data or "", self.country)
+        if len(two) == 2 and not self.guest_phone2.data:
+            self.phone2_e164 = next(each for each in two if each != stored)
+
+    def validate_guest_phone2(self, field: Field) -> None:
+        """Parse the number into `phone2_e164`; the field keeps the typed text."""
+        if field.data:
+            self.phone2_e164 = self._read_phone(field)
+
+    def _read_phone(self, field: Field) -> str | None:
+        allowed = self.known_phones | {self[f"{field.name}_as"].data or ""}
         try:
-            self.phone_e164 = read_phone(field.data or "", self.country)
+            stored = read_phone(field.data or "", self.country, allowed)
         except PhoneError as error:
             raise ValidationError(str(error)) from error
+        if stored and stored not in self.known_phones and not kind_of(stored):
+            self.phone_as_typed = True
+        return stored
+
+    def phone_reading(self, name: str) -> PhoneReading:
+        """How the text of a field with a phone number is read, with what was chosen for it."""
+        chosen = self[f"{name}_as"].data or ""
+        return reading_of(self[name].data or "", self.country, self.known_phones, chosen)
 
     def validate_flight(self, field: Field) -> None:
         """Store the flight's number, if the ride is for a flight."""
         if not self.for_flight.data or not field.data:
             return
-        if not is_flight_number(field.data):
+        if not is_journey_number(field.data):
             raise ValidationError(
-                _("A flight number is two or three letters and up to four digits, as in LH 760.")
+                _("Type the number as it is printed, such as LH 760, EK 505 T3 or ICE 573.")
             )
         self.flight_number = field.data
+
+    def validate_flight_way(self, field: Field) -> None:
+        """Store whether the flight lands at the pickup."""
+        self.flight_lands = bool(self.for_flight.data) and field.data == LANDS
 
     def validate_departs(self, field: Field) -> None:
         """Parse the flight's departure time into `departs_at`; the field keeps its text."""
@@ -386,13 +379,17 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.when.data = "later"
         self.pickup_words.data = words[:LONGEST]
         self.pickup_time.data = ""
+        self.pickup_which.data = ""
 
     def pickup(self) -> LocalTime:
         """The pickup time of a ride for later. Raises TimeRefused."""
         texts = PickupTexts(
-            *(self[name].data or "" for name in ("pickup_words", "pickup_date", "pickup_time"))
+            *(
+                self[name].data or ""
+                for name in ("pickup_words", "pickup_date", "pickup_time", "pickup_which")
+            )
         )
-        return texts.read(self.now or datetime.now(UTC), self.tz, self.words)
+        return texts.read(self.now or datetime.now(UTC), self.tz, self.words, self.latest)
 
     def _check_pickup(self, field: Field) -> None:
         if self.when.data != "later":
@@ -414,11 +411,14 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             return
         # The way back has no time in words. A missing time is passed as " ", which is refused as no
         # time; with "" the empty words would be read.
-        texts = PickupTexts("", self.back_date.data or "", self.back_time.data or " ")
+        texts = PickupTexts(
+            "", self.back_date.data or "", self.back_time.data or " ", self.back_which.data or ""
+        )
         now = self.now or datetime.now(UTC)
         try:
             at = texts.read(now, self.tz).at
         except TimeRefused as error:
+            self.back_asks = bool(error.choices)
             if error.control == field.name.replace("back", "pickup"):
                 raise ValidationError(str(error)) from None
             return
@@ -439,7 +439,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             return
         if self.when.data != "later":
             raise ValidationError(_("A series is planned: choose Later, and a day and time."))
-        if self.back.data or self.guests.data or (self.cars.data or 1) > 1:
+        if self.back.data or (self.cars.data or 1) > 1:
             raise ValidationError(_("A series is of one car, one way: one press for each."))
         if self.coupon.data:
             raise ValidationError(_("A coupon is for one ride: leave it out of a series."))

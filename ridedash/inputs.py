@@ -7,7 +7,7 @@ database stores or a day that no time zone can shift (docs/security.md ASVS 2.2)
 import ipaddress
 import re
 from datetime import UTC, date, datetime, time
-from typing import Final
+from typing import Any, Final
 
 MAX_ID: Final = 2**63 - 1  # the largest id that a database stores
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2199, 12, 31)
@@ -89,23 +89,37 @@ def utc_instant(text: str) -> datetime | None:
 
 
 # an airline code of two or three characters, one to four digits, perhaps a letter
-_FLIGHT: Final = re.compile(r"([A-Z]{3}|[A-Z][A-Z0-9]|[0-9][A-Z]) ?([0-9]{1,4}[A-Z]?)")
+_FLIGHT: Final = re.compile(
+    r"([A-Z]{3}|[A-Z][A-Z0-9]|[0-9][A-Z])[ -]?([0-9]{1,4}[A-Z]?)(?: (T ?[0-9A-Z]))?"
+)
+_JOURNEY: Final = re.compile(r"[\w][\w .,/+-]{1,23}")
 
 
 def flight_number(text: str | None) -> str:
-    """A flight number as tickets print it; any other text only in capitals.
+    """A flight number as tickets print it, with other numbers of a shared flight and its terminal.
 
-    >>> flight_number("lh760"), flight_number("soon")
-    ('LH 760', 'SOON')
+    Any other text, such as the number of a train or a ferry, only in capitals.
+
+    >>> flight_number("lh760/ua8837"), flight_number("6E-204"), flight_number("ek505 t3")
+    ('LH 760/UA 8837', '6E 204', 'EK 505 T3')
+    >>> flight_number("ice 573"), flight_number("soon")
+    ('ICE 573', 'SOON')
     """
     typed = " ".join((text or "")[:40].upper().split())
-    parts = _FLIGHT.fullmatch(typed)
-    return f"{parts[1]} {parts[2]}" if parts else typed
+    numbers = [_FLIGHT.fullmatch(each.strip()) for each in typed.split("/")]
+    if not all(numbers):
+        return typed
+    return "/".join(" ".join(filter(None, each.groups())) for each in numbers if each)
+
+
+def is_journey_number(text: str) -> bool:
+    """Whether a text may be the number of a flight, a train or a ferry, as it is printed."""
+    return bool(_JOURNEY.fullmatch(text)) and any(map(str.isdigit, text))
 
 
 def is_flight_number(text: str) -> bool:
-    """Whether a text is the number of a flight."""
-    return bool(_FLIGHT.fullmatch(text))
+    """Whether a text is the number of a flight, and of nothing else."""
+    return all(_FLIGHT.fullmatch(each.strip()) for each in text.split("/"))
 
 
 def network_of(address: str) -> str:
@@ -129,3 +143,41 @@ def network_of(address: str) -> str:
     if known.is_link_local or known.is_loopback:
         return str(known)[:64]
     return str(ipaddress.IPv6Network((known.packed[:8] + bytes(8), 64)))
+
+
+def networks_of(address: str) -> list[str]:
+    """`network_of` an address, and of IPv6 also the /56 and /48 networks around it.
+
+    A house or a company that rents a line gets one of these, with 256 or 65,536 /64 networks.
+
+    >>> networks_of("203.0.113.9"), networks_of("2001:db8:1:203::4")
+    (['203.0.113.9'], ['2001:db8:1:203::/64', '2001:db8:1:200::/56', '2001:db8:1::/48'])
+    """
+    own = network_of(address)
+    try:
+        network = ipaddress.IPv6Network(own)
+    except ValueError:
+        return [own]
+    wider = (56, 48) if network.prefixlen == 64 else ()
+    return [own, *(str(network.supernet(new_prefix=length)) for length in wider)]
+
+
+def required_id(value: Any) -> int:
+    """The id of a row. Raises ValueError for anything else."""
+    found = row_id(str(value))
+    if found is None:
+        raise ValueError("no id of a row")
+    return found
+
+
+def optional_id(value: Any) -> int | str:
+    """The id of a row, or "" when none is chosen. Raises ValueError for anything else."""
+    return "" if value in (None, "") else required_id(value)
+
+
+def weekday(value: Any) -> int:
+    """A weekday, Monday is 0. Raises ValueError for anything else."""
+    found = whole_number(str(value))
+    if found is None or found not in range(7):
+        raise ValueError("no weekday")
+    return found

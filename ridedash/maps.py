@@ -196,7 +196,10 @@ def _base(tiles_url: str, map_id: str) -> Any:
     provider = xyzservices.TileProvider(
         name="base", url=tiles_url, attribution="tiles", html_attribution="tiles"
     )
-    layer = folium.TileLayer(provider, min_zoom=farthest, max_zoom=MAX_ZOOM, control=False)
+    # a host of tiles may ask who shows them: it gets the origin alone, also from a guest's link,
+    # whose path is a secret (docs/security.md 6)
+    names: dict[str, Any] = {} if tiles_url.startswith("/") else {"referrer_policy": "origin"}
+    layer = folium.TileLayer(provider, min_zoom=farthest, max_zoom=MAX_ZOOM, control=False, **names)
     layer._id = f"tiles_{map_id}"  # not random: every process renders the same page
     layer.add_to(frame)
     return frame

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from ridedash import config, places
+from ridedash.geo import LatLng
 from ridedash.observability.metrics import Metrics
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.monitoring import Monitor
@@ -50,6 +51,11 @@ class Services:
     def monitor(self) -> Monitor:
         """The readiness and the metrics of this process."""
         return Monitor(self.db, self.clock, self.metrics)
+
+    def address_of(self, point: LatLng) -> str:
+        """The address of a point, as the place search knows it; "" if it knows none, or is away."""
+        found = self.geocoder.nearby(point)
+        return places.address((found.place, found.street, found.area)) if found else ""
 
     @property
     def runtime(self) -> Runtime:

@@ -9,16 +9,42 @@ MAX_NAME: Final = 120  # characters
 JOINERS: Final = "\u200c\u200d"
 # letters and a symbol that look blank: a name of these would be invisible
 BLANKS: Final = "\u115f\u1160\u3164\uffa0\u2800"
-# Variants of Arabic letters, each with the letter that replaces it when names are compared. Marks
-# of vowels and of the hamza are left out as accents are; so is the tatweel, which only stretches a
-# word.
-ARABIC_FORMS: Final = dict(zip("ٱةیىکہھە", "اهييكههه", strict=True)) | {"ـ": None}
-_COMPARED: Final = str.maketrans(ARABIC_FORMS | dict.fromkeys(JOINERS))
+# marks that show nothing: they choose between two pictures of the letter before them
+UNSEEN_MARKS: Final = "".join(map(chr, (0x34F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+# Variants of Arabic letters, each with the letter that replaces it when texts are compared. Marks
+# of vowels and of the hamza are left out as accents are; so are the hamza alone and the tatweel,
+# which only stretches a word.
+ARABIC_FORMS: Final = dict(zip("ٱةیىکہھەۃےں", "اهييكههههين", strict=True)) | {"ـ": None, "ء": None}
+# Small letters that Unicode does not take apart into a letter and an accent, and what people write
+# who don't have them on their keyboards.
+STROKES: Final = dict(
+    zip("đðɖɗħıĸłŋøɔɵŧƭəɛƀɓƙɲƴƶʉɨґ", "ddddhiklnooottaebbknyzuiг", strict=True)
+) | {"æ": "ae", "œ": "oe", "þ": "th"}
+# Unicode's combining classes of the marks that are letters and no accents: the sound marks of kana,
+# vowels below in Thai and Lao, vowels in Tibetan
+VOWELS: Final = frozenset({8, 103, 118, 129, 130, 132})
 # the zero-width non-joiner between two words of a Persian name; other people write a space there
 _PARTED: Final = re.compile("(?<=[ء-ۓ])\u200c")
 MOST_MARKS, MOST_ACCENTS = 3, 2  # longest run of marks, and of accents, on one letter
 # Unicode's combining classes of marks above, below and around any letter begin here.
 ACCENT_CLASS: Final = 200
+BASIC_PLANE: Final = 0x10000  # of characters beyond it, few occur twice
+
+
+class _Compared(dict[int, str | None]):
+    """What each character is when texts are compared, by its code, as `str.translate` asks for it.
+
+    Each is worked out once.
+    """
+
+    def __missing__(self, code: int) -> str | None:
+        found = _compared(chr(code))
+        if code < BASIC_PLANE:
+            self[code] = found
+        return found
+
+
+_COMPARED: Final = _Compared()
 
 
 def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
@@ -56,19 +82,36 @@ def lines(text: str, longest: int) -> str:
 
 
 def normalised(text: str | None) -> str:
-    """A text normalised for search: lower-case words without accents, a space before each.
+    """A text normalised for search: its words as `compared_words`, a space before each.
 
-    The beginning of a word can be found as a substring: " gar" is in " jose garcia". Digits are
-    ASCII, and Arabic letters that people write for one another are one letter.
+    The beginning of a word can be found as a substring: " gar" is in " jose garcia".
 
     >>> normalised("José  García-Ruiz"), normalised("فَاطِمَة ٤") == normalised("فاطمه 4")
     (' jose garcia ruiz', True)
     """
-    parts = unicodedata.normalize("NFKD", text or "").casefold()
-    bare = "".join(char for char in parts if not unicodedata.combining(char))
-    comparable = ascii_digits(_PARTED.sub(" ", bare).translate(_COMPARED))
-    words = "".join(char if _is_letter(char) else " " for char in comparable).split()
-    return "".join(f" {word}" for word in words)[:300]
+    return "".join(f" {word}" for word in compared_words(text))[:300]
+
+
+def compared_words(text: str | None) -> list[str]:
+    """The words of a text in small letters without accents.
+
+    Digits are ASCII, letters with strokes and ligatures are plain letters, Arabic letters that
+    people write for one another are one letter, and invisible characters are left out.
+    """
+    parts = text or ""
+    if not parts.isascii():
+        parts = _PARTED.sub(" ", unicodedata.normalize("NFKD", parts))
+    return parts.casefold().translate(_COMPARED).split()
+
+
+def word_places(text: str) -> list[tuple[int, int]]:
+    """The begin and end of each word of a text, as `compared_words` tells them apart.
+
+    >>> word_places("Łukasz, Kot")
+    [(0, 6), (8, 11)]
+    """
+    marked = "".join(" " if _COMPARED[ord(char)] == " " else "x" for char in text)
+    return [found.span() for found in re.finditer("x+", marked)]
 
 
 def ascii_digits(text: str) -> str:
@@ -95,6 +138,18 @@ def plain_code(text: str) -> str:
     return ascii_digits("".join(map(_half_width, text)))
 
 
+def plain_signs(text: str) -> str:
+    """A text of digits and signs with ASCII digits, "-" for each dash and " " for each space.
+
+    Invisible characters, as messengers put them around a number, are left out.
+
+    >>> plain_signs("\u202a+91 98450‑１１１１１\u202c")
+    '+91 98450-11111'
+    """
+    wide = ascii_digits(unicodedata.normalize("NFKC", text).replace("\u2212", "-"))
+    return "".join(map(_plain_sign, wide))
+
+
 def compact_key(text: str | None) -> str:
     """A search key of letters and digits in capitals: a plate or booking number in any spacing.
 
@@ -102,6 +157,24 @@ def compact_key(text: str | None) -> str:
     'KA01AB1234'
     """
     return "".join(char for char in plain_code(text or "") if char.isalnum()).upper()
+
+
+def room_key(room: str | None) -> str:
+    """The key of a room, the same in any spacing and case; a room of signs alone is its own.
+
+    >>> room_key("412 a") == room_key("４１２-A"), room_key(None)
+    (True, '')
+    """
+    return compact_key(room) or (room or "").strip()
+
+
+def _plain_sign(char: str) -> str:
+    kind = unicodedata.category(char)
+    if kind == "Cf":
+        return ""
+    if kind == "Pd":
+        return "-"
+    return " " if char.isspace() and char != "\n" else char
 
 
 def _half_width(char: str) -> str:
@@ -148,6 +221,23 @@ def _is_seen(char: str) -> bool:
     return not unicodedata.category(char).startswith("M")
 
 
-def _is_letter(char: str) -> bool:
+def is_letter(char: str) -> bool:
     """Whether a character is a letter, a digit, or a mark with which a script writes vowels."""
     return char.isalnum() or unicodedata.category(char) in ("Mc", "Mn")
+
+
+def _compared(char: str) -> str | None:
+    """What a character is when texts are compared: letters, a space between words, or nothing."""
+    if char in ARABIC_FORMS:
+        return ARABIC_FORMS[char]
+    if char in STROKES:
+        return STROKES[char]
+    kind = unicodedata.category(char)
+    if kind == "Cf" or char in BLANKS or char in UNSEEN_MARKS:
+        return None
+    mark = unicodedata.combining(char)
+    if mark and mark not in VOWELS:
+        return None
+    if char.isalnum():
+        return ascii_digits(char)
+    return char if is_letter(char) else " "

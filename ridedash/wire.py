@@ -142,6 +142,19 @@ def normal_code(code: str) -> str:
     return "_".join(code.replace("_", " ").replace("-", " ").upper().split())
 
 
+# headers and messages that say nothing of their own
+_MERE_RESULTS: Final = frozenset({"", SUCCESS, FAILURE, BOOKING_FAILED})
+
+
+def said(*texts: str | None) -> str:
+    """What the service says in the texts of one answer (header, message, text), each once.
+
+    "" if they only name the result.
+    """
+    own = (text for text in texts if text and normal_code(text) not in _MERE_RESULTS)
+    return " – ".join(dict.fromkeys(own))
+
+
 def refuses_key(code: str | None) -> bool:
     """Whether a code refuses the partner's key, so that no account's token can be used."""
     return normal_code(code or "") == normal_code(INVALID_PARTNER_KEY)

@@ -14,7 +14,9 @@ SHAPE: Final = """
                ORDER BY c.oid, attnum
            )),
            (SELECT string_agg(version_num, ',' ORDER BY version_num) FROM alembic_version),
-           (SELECT count(*) FROM pg_trigger), (SELECT count(*) FROM pg_constraint)
+           (SELECT count(*) FROM pg_trigger), (SELECT count(*) FROM pg_constraint),
+           (SELECT md5(string_agg(pg_get_expr(adbin, adrelid), ',' ORDER BY adrelid, adnum))
+               FROM pg_attrdef)
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
     WHERE c.relnamespace = 'public'::regnamespace
 """
@@ -38,7 +40,7 @@ _connections: "dict[str, psycopg.Connection[Any]]" = {}
 
 
 def shape(server: PostgresServer, name: str) -> Any:
-    """Tables, triggers, constraints and revision of a database: a test may have changed them."""
+    """Tables, triggers, defaults and revision of a database: a test may have changed them."""
     with server.connect(name) as connection:
         return connection.execute(SHAPE).fetchone()
 

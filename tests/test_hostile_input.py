@@ -57,6 +57,7 @@ REFUSING: Final = {
     *("auth.sign_in_post", "accounts.callback", "outgoing.forward_links"),
     "kiosk_desk.hand_over",  # this kiosk is no tablet of the desk
     "group_stop.cancel_all",  # a press is for the rows on its page; these are newer
+    "lists.book",  # a press is for the lines on its page, and their prices
     "demo_pictures.keep",  # its body is a picture
 } | {f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")}
 # What scripts of kiosks send; no page has forms with these fields.
@@ -161,7 +162,8 @@ class Sweep:
                 kiosk = new_device(s, home, KioskKind.KIOSK, "Lobby", now)
                 made = own_phones.make_link(s, kiosk.id, home, "v" * 20, now)
             self.rows |= {"token": made, "step": "where"}
-            self.client.get(f"/k/{made}")
+            if str(rule) != "/k/<token>":
+                self.client.post(f"/k/{made}", data={"session": "s" * 32})
         elif rule.endpoint.startswith("invitations."):
             with db.write() as s:
                 self.rows["token"] = invite(s, home, "concierge", "Wren", staff, now)[1]

@@ -49,6 +49,15 @@ def test_the_sandboxs_tiles_have_an_address_by_night(by_day: str, by_night: str)
 
 
 @pytest.mark.parametrize(
+    ("tiles", "told"),
+    [("/tiles/{z}/{x}/{y}.png", False), ("https://tiles.example/{z}/{x}/{y}.png", True)],
+)
+def test_a_host_of_tiles_is_told_the_origin_alone(tiles: str, told: bool) -> None:
+    script = map_parts(Tiles(tiles_url=tiles), center=HERE, map_id="picker").script
+    assert ('"referrerPolicy": "origin"' in script) is told
+
+
+@pytest.mark.parametrize(
     ("tiles", "least"),
     [
         ("/tiles/{z}/{x}/{y}.svg", server.MIN_ZOOM),

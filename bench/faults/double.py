@@ -18,6 +18,15 @@ from bench.faults.answers import ANSWERS, AnswerKind, body_of
 SLOW_S: Final = 0.5
 DRIP_S: Final = 0.02
 SILENT_S: Final = 8.0  # longer than any deadline of a run
+PRICED: Final = {  # the answer to a request for prices
+    "categories": [{"id": "mini", "display_name": "Mini", "currency": "INR", "eta": 3}],
+    "ride_estimate": [
+        {
+            "category": "mini",
+            "upfront": {"fare": 240, "fare_id": "F1", "is_upfront_applicable": True},
+        }
+    ],
+}
 NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
@@ -71,6 +80,8 @@ class Double:
                 "expires_in": 86400,
             }
             return self._send_json(connection, {**fresh, "token_type": "Bearer"})
+        if name == "products":
+            return self._send_json(connection, PRICED)
         body = json.loads(content)
         if name == "create":
             return self._create(connection, body)

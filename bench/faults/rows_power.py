@@ -18,6 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from sqlalchemy import func, select
+
 from bench.faults.clock import FastClock
 from bench.faults.crashing import CrashRun, crash_run
 from bench.faults.desk import database
@@ -26,7 +28,7 @@ from bench.faults.nursery import ROOT
 from bench.faults.scoreboard import Case, Missing, Verdict, row
 from ridedash.extensions import Services, limiter
 from ridedash.factory import create_app
-from ridedash.store.orders import OrderState
+from ridedash.store.orders import Order, OrderState
 from ridedash.store.sign_ins import open_sign_in
 
 CALLS: Final = "fsync,fdatasync,pwrite64,write,sendto,recvfrom"
@@ -86,11 +88,12 @@ def power_cut(case: Case) -> Verdict:
         worker = _traced(run.desk.life(hurry=1.0, threads=1), run.desk.staff_id, shown, trace)
         try:
             assert run.waits(shown.exists, 60.0), "somebody reads"
-            for number in range(1, orders + 1):
+            pressed = list[int]()
+            for _ in range(orders):
                 press = run.desk.press("booked")
                 assert press is not None
-                assert press.order_id == number
-                assert run.waits(partial(_booked, run, shown, number), 20.0)
+                pressed.append(press.order_id)
+                assert run.waits(partial(_booked, run, shown, pressed), 20.0)
         finally:
             _end(worker)
     return _judged(events(trace), orders)
@@ -137,15 +140,17 @@ def _read(life: Life, staff_id: int, shown: Path, worker: int) -> None:
     settings = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}
     app = create_app({f"RIDEDASH_{name}": value for name, value in settings.items()}, clock)
     services: Services = app.extensions["ridedash"]
-    browser, number = app.test_client(), 1
+    browser, last = app.test_client(), 0
     with services.db.write() as s, browser.session_transaction() as session:
         session["sid"] = open_sign_in(s, staff_id, clock())
     with shown.open("ab", buffering=0) as lines:
         while os.getppid() == worker:
-            page = browser.get(f"/rides/{number}/snapshot.json")
+            with services.db.read() as s:
+                order_id = s.scalar(select(func.min(Order.id)).where(Order.id > last)) or 0
+            page = browser.get(f"/rides/{order_id}/snapshot.json")
             if page.status_code == 200 and "booked" in page.text.lower():
-                lines.write(b"booked %d\n" % number)
-                number += 1
+                lines.write(b"booked %d\n" % order_id)
+                last = order_id
             time.sleep(POLL_S)
 
 
@@ -170,8 +175,10 @@ def events(trace: Path) -> list[Event]:
     ]
 
 
-def _booked(run: CrashRun, shown: Path, number: int) -> bool:
-    return len(run.desk.in_state(OrderState.BOOKED)) == number == shown.read_bytes().count(b"\n")
+def _booked(run: CrashRun, shown: Path, pressed: list[int]) -> bool:
+    """Whether all these orders are booked, and a page of each has said so, one after the other."""
+    said = [int(line.split()[1]) for line in shown.read_bytes().splitlines()]
+    return len(run.desk.in_state(OrderState.BOOKED)) == len(pressed) and said == pressed
 
 
 def _end(strace: "subprocess.Popen[bytes]") -> None:

@@ -12,6 +12,7 @@ from ridedash.observability.process import prepare
 from ridedash.secrets_file import BadInstanceError, remedy
 
 EPIPE_CODE = 141  # the exit code that a shell shows for a program that SIGPIPE ended
+STAFF_ROLES = ("concierge", "manager", "admin")  # from the least to the most that they may do
 WITH_METRICS = ("up", "worker")  # commands that count for /metrics
 
 
@@ -53,14 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     sandbox.add_argument("--socket", type=int, help=argparse.SUPPRESS)
     sandbox.add_argument("--warmed", action="store_true", help=argparse.SUPPRESS)
     _db(commands.add_parser("db", help="the database"))
-    staff = commands.add_parser("staff", help="people who sign in").add_subparsers(
-        dest="action", required=True
-    )
-    _staff_add(
-        staff.add_parser(
-            "add", help="add a member of staff; the password is read from standard input"
-        )
-    )
+    _staff(commands.add_parser("staff", help="people who sign in"))
     account = commands.add_parser("account", help="linked accounts").add_subparsers(
         dest="action", required=True
     )
@@ -111,6 +105,30 @@ def _db(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _staff(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True)
+    by_stdin = "the password is read from standard input"
+    _staff_add(actions.add_parser("add", help=f"add a member of staff; {by_stdin}"))
+    listed = actions.add_parser("list", help="all staff: name, role, property, who is disabled")
+    listed.add_argument("--property", dest="property_name", help="of one property only")
+    for action, what in (
+        ("password", f"set a new password, which ends all sign-ins of the person; {by_stdin}"),
+        ("disable", "let a person sign in no more, and end their sign-ins"),
+        ("enable", "let a person sign in again"),
+        ("promote", "give a person the next higher role"),
+        ("demote", "give a person the next lower role"),
+    ):
+        changed = actions.add_parser(action, help=what)
+        changed.add_argument("--name", required=True, help="the name that they sign in with")
+        if action == "password":
+            by_link = "print a link by which the person sets it, once and within 24 hours"
+            changed.add_argument("--link", action="store_true", help=by_link)
+        if action in ("promote", "demote"):
+            changed.add_argument("--to", choices=STAFF_ROLES, help="the role, if not the next one")
+            roles = STAFF_ROLES if action == "promote" else STAFF_ROLES[::-1]
+            changed.set_defaults(roles=roles)
+
+
 def _staff_add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--property", required=True, dest="property_name", help="name of the property"
@@ -121,9 +139,11 @@ def _staff_add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name", required=True, help="the name to sign in with, shown to colleagues too"
     )
-    roles = ("concierge", "manager", "admin")
     parser.add_argument(
-        "--role", default=roles[0], choices=roles, help="what they may do (default: %(default)s)"
+        "--role",
+        default=STAFF_ROLES[0],
+        choices=STAFF_ROLES,
+        help="what they may do (default: %(default)s)",
     )
     zone = "of a new property, for example Asia/Kolkata (default: %(default)s)"
     parser.add_argument("--timezone", default="UTC", help=zone)

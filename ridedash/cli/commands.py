@@ -1,16 +1,10 @@
-"""The commands worker, db, staff add, account link, erase and keys rotate."""
+"""The commands worker, db, account link and keys rotate; staff and erase have their modules."""
 
 import argparse
-import getpass
 import signal
-import sys
 import threading
 from collections.abc import Mapping
-from datetime import datetime
 from functools import partial
-from zoneinfo import available_timezones
-
-from sqlalchemy.orm import Session
 
 from ridedash import config
 from ridedash.cli import worker_port
@@ -24,7 +18,6 @@ from ridedash.services import Services, build_services, follow_turns
 from ridedash.store import accounts, audit, demo_marks, properties
 from ridedash.store.actors import CLI
 from ridedash.store.database.database import Database
-from ridedash.store.models.people import Property
 from ridedash.text import one_line
 
 
@@ -54,7 +47,13 @@ def make_worker(services: Services) -> Worker:
     settings = services.settings
     job = partial(retention_job, services.db, retention_days(settings), settings.secret_key)
     threads = settings.worker_threads
-    return Worker(services.runtime, journal, threads=threads, retention_job=job)
+    return Worker(
+        services.runtime,
+        journal,
+        threads=threads,
+        retention_job=job,
+        address_of=services.address_of,
+    )
 
 
 def retention_days(settings: config.Settings) -> RetentionDays:
@@ -119,85 +118,17 @@ def _revision(db: Database) -> str:
 
 
 def _staff(services: Services, options: argparse.Namespace) -> None:
-    from ridedash.store import passwords  # imported here: a worker doesn't need it
+    from ridedash.cli import staff  # imported here: a worker does not need it
 
     _require_current(services)
-    password = _from_stdin("password")
-    _require_strong(password, options.property_name, options.name)
-    if options.timezone not in available_timezones():
-        raise CommandError(f"no time zone {options.timezone!r}; use a name such as Asia/Kolkata.")
-    now, hashed = services.clock(), passwords.hashed(password)
-    with services.db.write() as s:
-        if properties.find_staff(s, options.name) is not None:
-            raise CommandError(f"somebody already signs in as {options.name!r}.")
-        if properties.is_taken(s, options.name):
-            raise CommandError(
-                f"{options.name!r} is the name of somebody who is disabled: enable them under "
-                "Settings, Staff, or choose another name."
-            )
-        property_ = _property_of_staff(s, options, now)
-        staff = properties.add_staff(s, property_.id, options.name, hashed, options.role, now)
-        facts = {"property_id": property_.id, "role": options.role}
-        audit.record(s, CLI, "staff.added", f"staff:{staff.id}", "ok", now, **facts)
-    print(f"{options.name} can sign in to {options.property_name}.")
-
-
-def _property_of_staff(s: Session, options: argparse.Namespace, now: datetime) -> Property:
-    """The property that the command names.
-
-    A new one is made only with --new-property: a name that is not found may be misspelt.
-    """
-    name, known = options.property_name, [each.name for each in properties.properties(s)]
-    found = properties.find_property(s, name)
-    if options.new_property:
-        same = [each for each in known if each.casefold() == name.casefold()]
-        if same:
-            raise CommandError(f"there is a property {same[0]!r}; leave --new-property out.")
-        return _new_property(s, options, now)
-    if found is None:
-        raise no_property(name, known, "With --new-property it is made.")
-    return found
-
-
-def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> Property:
-    country = _country(options.country)
-    made = properties.add_property(s, options.property_name, options.timezone, now, country=country)
-    audit.record(s, CLI, "property.made", f"properties:{made.id}", "ok", now, property_id=made.id)
-    return made
-
-
-def _country(typed: str | None) -> str | None:
-    """A country's two letters in capitals; None if none were typed.
-
-    Raises CommandError for letters that no country has.
-    """
-    from ridedash.phones import COUNTRIES  # imported here: a worker does not need it
-
-    if typed is None:
-        return None
-    if typed.upper() not in COUNTRIES:
-        raise CommandError(f"no country {typed!r}; use two letters such as IN.")
-    return typed.upper()
-
-
-def _require_strong(password: str, *names: str) -> None:
-    from ridedash.store import passwords
-
-    weak = passwords.weakness(password, names)
-    if weak == "common":
-        raise CommandError(
-            "a guessing program finds that password quickly; four words that don't belong "
-            "together make a good one."
-        )
-    if weak:
-        raise CommandError(
-            f"the password needs {passwords.SHORTEST} to {passwords.LONGEST} characters."
-        )
+    staff.run(services, options)
 
 
 def _account(services: Services, options: argparse.Namespace) -> None:
+    from ridedash.cli.staff import from_stdin  # imported here: a worker does not need it
+
     _require_current(services)
-    token = _from_stdin("access token")
+    token = from_stdin("access token")
     if not token or not token.isascii() or not token.isprintable():
         raise CommandError("standard input held no access token.")
     with services.db.write() as s:
@@ -215,15 +146,6 @@ def _account(services: Services, options: argparse.Namespace) -> None:
             s, CLI, "account.linked", f"accounts:{row.id}", "ok", now, property_id=property_.id
         )
     print(f"{options.label} is linked to {options.property_name}.")
-
-
-def _from_stdin(what: str) -> str:
-    if not sys.stdin.isatty():
-        return sys.stdin.readline().rstrip("\r\n")
-    try:
-        return getpass.getpass(f"Type the {what} (it is not shown) and press Enter: ")
-    except (EOFError, KeyboardInterrupt):
-        raise CommandError("nothing was typed, nothing was changed.") from None
 
 
 def _require_current(services: Services) -> None:

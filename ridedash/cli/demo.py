@@ -8,13 +8,21 @@ from sqlalchemy.orm import Session
 from ridedash.cli import demo_kiosks
 from ridedash.cli.errors import CommandError
 from ridedash.extensions import Services
+from ridedash.fits import Capacity
 from ridedash.sandbox import SANDBOX_USERS, mint_token
 from ridedash.sandbox.city.city import Place, cities
 from ridedash.secrets_file import demo_secrets
-from ridedash.store import accounts, demo_marks, passwords, properties
+from ridedash.store import accounts, capacities, demo_marks, passwords, properties
 from ridedash.store.models.people import Property, Staff
 
 HOTEL = "grand-meridian-hotel"
+# what fits into the cars of the hotel's city; of a rental it depends on the package, and is unknown
+FITS = {
+    "mini": ("Mini", Capacity(4, 2)),
+    "prime": ("Prime", Capacity(4, 3)),
+    "suv": ("Prime SUV", Capacity(6, 4)),
+    "auto": ("Auto", Capacity(3, 1)),
+}
 SIGN_IN_NAME = "desk"
 
 
@@ -52,14 +60,20 @@ def seed(services: Services) -> None:
         staff = properties.add_staff(session, property_.id, "Front desk", hashed, "manager", now)
         staff.sign_in_name = SIGN_IN_NAME
         for user, token in tokens:
-            row = accounts.add_account(
-                session, services.vault, property_.id, user.label, token, now
-            )
+            label = user.label
+            row = accounts.add_account(session, services.vault, property_.id, label, token, now)
             if user.id == "house":
                 accounts.make_default(session, row)
+        _say_what_fits(session, property_.id)
         demo_kiosks.seed(session, property_.id, now)
         wanted = services.settings.demo_starts == "day"
         demo_marks.mark(session, now, demo_marks.WANTED if wanted else demo_marks.NONE)
+
+
+def _say_what_fits(s: Session, property_id: int) -> None:
+    names = {category: name for category, (name, _fits) in FITS.items()}
+    fits = {category: fits for category, (_name, fits) in FITS.items()}
+    capacities.set_capacities(s, property_id, names, fits)
 
 
 def _mark_earlier(s: Session, staff: Staff, now: datetime) -> None:

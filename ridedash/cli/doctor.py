@@ -29,6 +29,7 @@ ZOOM: Final = 15  # the zoom level of the requested map tile
 # refusals that are due to the pickup, not to the key
 OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}
 KEY_REFUSED: Final = (401, 403)
+FORBIDDEN: Final = 403
 PORTS: Final = {"http": 80, "https": 443}
 CERTIFICATE: Final = "certificate verify failed"
 CA_ADVICE: Final = "RIDEDASH_CA_FILE names the certificates (PEM) of a CA of your own."
@@ -173,9 +174,12 @@ def _refuses_key(error: BadStatus | Refused) -> bool:
     return wire.refuses_key(error.code) or status in KEY_REFUSED
 
 
-def _get(out: Egress, url: str, accept: str = "application/json", total_s: float = 5) -> Answer:
+def _get(
+    out: Egress, url: str, accept: str = "application/json", total_s: float = 5, referer: str = ""
+) -> Answer:
+    headers = {"accept": accept} | ({"referer": referer} if referer else {})
     with Http(egress=out) as http:
-        return http.call(Request("GET", url, total_s, headers={"accept": accept}))
+        return http.call(Request("GET", url, total_s, headers=headers))
 
 
 def _outgoing(settings: config.Settings) -> str:
@@ -248,11 +252,18 @@ def _tiles(context: CheckContext) -> str:
     settings = context.services.settings
     tile = still_map(settings.tiles_url, context.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
     url = settings.public_url + tile if tile.startswith("/") else tile
+    origin = "" if tile.startswith("/") else f"{settings.public_url}/"  # as maps.py has it sent
     # 15 s: the sandbox is slow with its first tile of a zoom level
-    answer = _get(egress(settings), url, "image/*", 15)
+    answer = _get(egress(settings), url, "image/*", 15, origin)
     kind = answer.headers.get("content-type", "nothing").split(";")[0]
     if answer.status == 200 and kind.startswith("image/"):
         return f"{url} is a picture"
+    if answer.status == FORBIDDEN and origin:
+        raise CheckFailed(
+            f"{url} answers HTTP 403: its host refuses pages of {origin} (sent as Referer, as "
+            "browsers do). Ask the host whether it serves this address, or choose another one: "
+            "RIDEDASH_TILES_URL."
+        )
     found = f"HTTP {answer.status}" if answer.status != 200 else f"{kind}, which is no picture"
     raise CheckFailed(f"{url} answers {found}. {_about_tiles(settings)}")
 

@@ -10,13 +10,14 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.cli.doctor_stores import Finding
 from ridedash.cli.errors import CommandError
-from ridedash.rides.health import absent_hosts
+from ridedash.rides.health import absent_hosts, compared
 from ridedash.rides.orders import after_restore
-from ridedash.rides.orders.restore import unknown_sends
+from ridedash.rides.orders.restore import lacks_journals, unknown_sends
 from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.services import Services
 from ridedash.store import restores
 
+BARE_ADVICE = "if they are on another machine or disk, stop the workers and bring them back"
 OLDEST = datetime(2020, 1, 1, tzinfo=UTC)  # no database of ridedash is older
 
 
@@ -91,21 +92,28 @@ def finding(services: Services) -> Finding:
         known = len(journal.attempts())
         with services.db.read() as s:
             waiting = restores.waiting(s)
+            is_bare = lacks_journals(s, journal) and not compared(s, services.clock())
     except OSError as error:
         return Finding("restore", False, f"the sent journal can't be read ({error.strerror})")
     except SQLAlchemyError as error:
         kind = type(error).__name__
         return Finding("restore", False, f"the database gave no answer ({kind}): run it again")
     if waiting is not None:
+        happened = f"the database was restored {_to(waiting.restored_to)}"
+        if waiting.is_bare:
+            happened = f"the journals of what was sent are lost; {BARE_ADVICE}"
         text = (
-            f"the database was restored {_to(waiting.restored_to)}. Planned rides that are held: "
-            f"{waiting.held}; sent orders that it lacks: {waiting.lost}. "
+            f"{happened}. Planned rides that are held: {waiting.held}; sent orders that it lacks: "
+            f"{waiting.lost}. "
         )
         advice = "Staff decide ride by ride, or: `ridedash db accept-restore`."
         return Finding("restore", False, text + advice)
     if is_older or unknown:
         text = f"the database is older than the journals; sent orders that it lacks: {unknown}"
         return Finding("restore", False, f"{text}. Start a worker: it holds what is planned.")
+    if is_bare:
+        text = f"the database has sent orders, and {journal.folder} names none of them"
+        return Finding("restore", False, f"{text}: {BARE_ADVICE}. A worker holds what is planned.")
     return Finding("restore", True, f"the database knows what was sent from here ({known} orders)")
 
 

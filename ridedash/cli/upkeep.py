@@ -3,7 +3,7 @@
 import argparse
 
 from ridedash.cli.errors import CommandError, no_property
-from ridedash.phones import PhoneError, read_phone
+from ridedash.phones import described, reading_of
 from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
 from ridedash.services import Services
 from ridedash.store import properties
@@ -37,10 +37,12 @@ def _guest(options: argparse.Namespace, property_: Property) -> ErasedGuest:
     if options.room is not None:
         name, room = options.guest.strip(), options.room.strip()
         return ErasedGuest(property_.id, name=name, room=room)
-    try:
-        phone = read_phone(options.guest, property_.country)
-    except PhoneError as error:
-        raise CommandError(f"--guest: {error} For a name, say --room too.") from None
+    found = reading_of(options.guest, property_.country)
+    # a number that no country has may have been confirmed
+    phone = found.choices[-1] if found.as_typed else found.stored
+    if phone is None and found.message:
+        known = " / ".join(map(described, found.choices))
+        raise CommandError(f"--guest: {found.message} {known} For a name, say --room too.")
     if phone is None:
         raise CommandError("--guest is empty.")
     return ErasedGuest(property_.id, phone=phone)

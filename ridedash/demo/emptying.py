@@ -10,26 +10,21 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import (
-    Connection,
-    Integer,
-    cast,
     delete,
-    event,
     func,
     or_,
     select,
     text,
     update,
 )
-from sqlalchemy.orm import Mapper, Session, object_session
+from sqlalchemy.orm import Session
 
 from ridedash.rides.runtime import Clock
 from ridedash.rides.tracking import claims
 from ridedash.store import restores, tries
-from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
 from ridedash.store.models.kiosks import (
@@ -40,6 +35,7 @@ from ridedash.store.models.kiosks import (
     OwnPhone,
     Ticket,
 )
+from ridedash.store.models.lists import Companion, GuestList, ListLine
 from ridedash.store.models.orders import (
     Action,
     Attention,
@@ -64,6 +60,8 @@ LATER: Final = timedelta(minutes=1)  # the time for which no ride is polled
 # the tables that are emptied, each before those that its rows refer to; of the offers only the
 # newest stays (delete_rides), all other tables stay
 EMPTIED: Final = (
+    ListLine,
+    GuestList,
     PathPoint,
     Attention,
     TimelineEvent,
@@ -76,20 +74,12 @@ EMPTIED: Final = (
     KioskAsk,
     KioskCode,
     KioskVisit,
+    Companion,
     Order,
     Guest,
     InsightSpan,
     InsightChange,
 )
-# Audit entries about orders have the subjects "orders:<number>". ";" follows ":", so all of them
-# are between these two texts, and the index of subjects is used.
-SUBJECT: Final = "orders:"
-AFTER: Final = "orders;"
-LAST_GIVEN: Final = "number of the last order"  # a key of `session.info`
-
-_LAST: Final = select(
-    func.max(cast(func.substr(AuditRow.subject, len(SUBJECT) + 1), Integer))
-).where(AuditRow.subject > SUBJECT, AuditRow.subject < AFTER)
 
 
 class StillSending(Exception):
@@ -172,8 +162,8 @@ def delete_rides(s: Session) -> None:
     tell_ended(s, select(Link.token_hash))
     for table in EMPTIED:
         s.execute(delete(table))
-    # the newest offer stays: SQLite would give its number to the next one, and an old form that is
-    # still open would then book it
+    # the newest offer stays: so its number does not come again although the clock was set back, and
+    # an old form that is still open books no other offer
     newest = select(func.max(Offer.id)).scalar_subquery()
     s.execute(delete(Offer).where(Offer.id < newest))
     # take back tablets that were lent to guests; kiosks that ask for codes, because of too many
@@ -185,30 +175,3 @@ def delete_rides(s: Session) -> None:
     # otherwise the wrong PINs of one audience would lock the kiosk for the next one
     tries.forget_all(s)
     restores.begin_anew(s)
-
-
-def never_reuse_numbers() -> None:
-    """Never give an order the number of a deleted one, which the audit log still names.
-
-    SQLite numbers the rows of a table anew once it is empty; PostgreSQL never does.
-    """
-    if not event.contains(Order, "before_insert", _number):
-        event.listen(Order, "before_insert", _number)
-
-
-def _number(_mapper: Mapper[Order], connection: Connection, order: Order) -> None:
-    """Give the first order of an empty table the number after the last one that the log names.
-
-    For a group of cars this is called for each of them before the first is stored, so the number
-    that was given last is stored with the session.
-    """
-    session = object_session(order)
-    info: dict[Any, Any] = {} if session is None else session.info
-    if connection.dialect.name != "sqlite" or order.id is not None:
-        return
-    last = info.get(LAST_GIVEN)
-    if last is None:
-        if connection.execute(select(Order.id).limit(1)).first() is not None:
-            return
-        last = connection.scalar(_LAST) or 0
-    order.id = info[LAST_GIVEN] = last + 1

@@ -20,7 +20,7 @@ from ridedash.demo.beginning import (
     only_with_our_sandbox,
 )
 from ridedash.demo.day import progress
-from ridedash.demo.emptying import StillSending, never_reuse_numbers
+from ridedash.demo.emptying import StillSending
 from ridedash.demo.lens import pages as lens_pages
 from ridedash.demo.lens import recording, ride_pages
 from ridedash.demo.sandbox_control import SPEEDS, NotDone, NothingAhead, SandboxControl
@@ -64,7 +64,6 @@ def init_app(app: Flask) -> None:
     """
     s: Services = app.extensions["ridedash"]
     app.extensions[EXTENSION] = SandboxControl(s.settings, Http(egress=egress(s.settings)))
-    never_reuse_numbers()
     recording.init_app(app)
     story_pages.init_app(app)
     pictures.init_app(app)

@@ -38,7 +38,7 @@ class Cut:
 
 OPEN_FAST: Final = lazy("Open the stage. Press Play, then 60×.")
 PLAY: Final = lazy("Choose it at the foot of the stage. Press Play.")
-THEIRS: Final = lazy("More, Reset. Then give them the mouse.")
+THEIRS: Final = lazy("More, Reset, Yes. Then give them the mouse.")
 YOURS: Final = lazy("Now it is your turn. You can break nothing.")
 ON_PAPER: Final = lazy("From a wish to a receipt: the desk on one side, the guest on the other.")
 FIVE: Final = Cut(

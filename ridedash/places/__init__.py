@@ -4,6 +4,12 @@ import time
 from collections.abc import Callable
 
 from ridedash.places.cache import TtlCache
+from ridedash.places.coordinates import (
+    MOST_TYPED,
+    coordinates_text,
+    parse_coordinates,
+    sent_point,
+)
 from ridedash.places.model import (
     CityArea,
     Geocoder,
@@ -16,12 +22,12 @@ from ridedash.places.sources import (
     Nominatim,
     Photon,
     SandboxPlaces,
-    coordinates_text,
-    parse_coordinates,
 )
+from ridedash.places.typed import TypedPlaces, Unread, find_typed
 from ridedash.service.transport.http import Http
 
 __all__ = [
+    "MOST_TYPED",
     "CityArea",
     "Geocoder",
     "Nearby",
@@ -31,10 +37,14 @@ __all__ = [
     "PlacesUnavailableError",
     "SandboxPlaces",
     "TtlCache",
+    "TypedPlaces",
+    "Unread",
     "address",
     "coordinates_text",
+    "find_typed",
     "geocoder_for",
     "parse_coordinates",
+    "sent_point",
 ]
 
 

@@ -1,11 +1,15 @@
 """Places, streets and cities as pages show them, and the interface of a place search."""
 
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
 
-from ridedash.geo import LatLng
+from ridedash.geo import LatLng, distance_m
+from ridedash.places.coordinates import coordinates_text
+from ridedash.text import normalised
+
+ONE_PLACE_M: Final = 150.0  # places of the same words this close are one
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,7 @@ class Place:
     kind: str  # what it is, such as a station
     area: str  # where it is: a street, a part of the city
     position: LatLng
+    within: tuple[str, ...] = ()  # larger areas that tell places of one name apart, smallest first
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,36 @@ class CityArea:
     center: LatLng
     zoom: int
     boundary: tuple[LatLng, ...]
+
+
+def told_apart(places: Sequence[Place]) -> list[Place]:
+    """Places of one name with what tells them apart in the name: "Neustadt, Lower County".
+
+    The name is what is booked, shown, printed and proposed later. Rows that differ in nothing are
+    one place if they are close to each other; else their coordinates tell them apart.
+    """
+    alike: dict[str, list[Place]] = {}
+    for place in places:
+        rows = alike.setdefault(normalised(place.name), [])
+        if not any(_is_same(place, each) for each in rows):
+            rows.append(place)
+    kept = [place for place in places if place in alike[normalised(place.name)]]
+    return [_named_apart(place, alike[normalised(place.name)]) for place in kept]
+
+
+def _is_same(one: Place, other: Place) -> bool:
+    words = (one.area, one.within) == (other.area, other.within)
+    return words and distance_m(one.position, other.position) <= ONE_PLACE_M
+
+
+def _named_apart(place: Place, alike: Sequence[Place]) -> Place:
+    """The place, named with the smallest area that no other of these places lies in."""
+    others = [{each.area, *each.within} for each in alike if each is not place]
+    if not others:
+        return place
+    own = (each for each in (place.area, *place.within) if each)
+    apart = next((area for area in own if not any(area in each for each in others)), "")
+    return replace(place, name=address((place.name, apart or coordinates_text(place.position))))
 
 
 def address(parts: Iterable[str]) -> str:

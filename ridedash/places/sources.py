@@ -1,13 +1,19 @@
 """Sources of places: the sandbox's gazetteer, a Photon or a Nominatim server."""
 
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from ridedash.geo import LatLng, is_valid
 from ridedash.places.cache import TtlCache
-from ridedash.places.model import CityArea, Nearby, Place, PlacesUnavailableError, address
+from ridedash.places.model import (
+    CityArea,
+    Nearby,
+    Place,
+    PlacesUnavailableError,
+    address,
+    told_apart,
+)
 from ridedash.service.errors import ServiceError
 from ridedash.service.transport.http import Http, Request
 from ridedash.text import one_line
@@ -15,31 +21,11 @@ from ridedash.text import one_line
 MAX_QUERY: Final = 80  # characters: the sandbox answers 400 for more
 TOTAL_S: Final = 3.0
 NEARBY_S: Final = 1.0  # short, because the price request waits for the name of a pin
+MAX_ADDRESS: Final = 300  # characters of the whole address of a place
 CAP_BYTES: Final = 256 * 1024
 SEARCH_TTL_S: Final = 600.0
 CITIES_TTL_S: Final = 3600.0
 FAILURE_TTL_S: Final = 10.0  # a service that is down is not called again for every page
-_PAIR: Final = re.compile(
-    r"\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*(?:,|;|\s)\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*"
-)
-
-
-def parse_coordinates(text: str) -> LatLng | None:
-    """`-38.5012, -128.0034` as a point; None when it is something else or off the earth.
-
-    >>> parse_coordinates("12.95, 77.6")
-    LatLng(lat=12.95, lng=77.6)
-    """
-    found = _PAIR.fullmatch(text)
-    if not found:
-        return None
-    lat, lng = float(found[1]), float(found[2])
-    return LatLng(lat, lng) if is_valid(lat, lng) else None
-
-
-def coordinates_text(point: LatLng) -> str:
-    """A point as text for people, exact to about a metre."""
-    return f"{point.lat:.5f}, {point.lng:.5f}"
 
 
 class Search:
@@ -66,9 +52,8 @@ class Search:
         cached = self._found.get(key)
         if cached is None:
             answer = self._ask(self.path, self._params(words, near, limit))
-            cached = tuple(filter(None, (self._place(item) for item in self._items(answer))))[
-                :limit
-            ]
+            found = filter(None, (self._place(item) for item in self._items(answer)))
+            cached = tuple(told_apart(list(found)[:limit]))
             self._found.put(key, cached, SEARCH_TTL_S)
         return list(cached)
 
@@ -191,6 +176,7 @@ class Photon(Search):
             facts.get("osm_value"),
             address(parts),
             point,
+            within=tuple(one_line(facts.get(each)) for each in ("county", "state", "postcode")),
         )
 
     def _nearby(self, answer: Any) -> Nearby:
@@ -210,7 +196,7 @@ class Nominatim(Search):
     reverse = "/reverse"
 
     def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
-        params = {"q": words, "limit": str(limit), "format": "jsonv2"}
+        params = {"q": words, "limit": str(limit), "format": "jsonv2", "addressdetails": "1"}
         if near:  # prefer places within about 50 km, but allow others
             box = (near.lng - 0.5, near.lat + 0.5, near.lng + 0.5, near.lat - 0.5)
             params["viewbox"] = ",".join(f"{side:.4f}" for side in box)
@@ -221,12 +207,18 @@ class Nominatim(Search):
 
     def _place(self, item: Any) -> Place | None:
         facts = _mapping(item)
-        whole = one_line(facts.get("display_name"))
-        first, _, rest = whole.partition(", ")
+        whole = one_line(facts.get("display_name"), MAX_ADDRESS)
+        where = _mapping(facts.get("address"))
+        number, road = one_line(where.get("house_number")), one_line(where.get("road"))
+        name = one_line(facts.get("name"))
+        if not name and road:  # a house: the first parts of its address are number and street
+            name = " ".join(filter(None, (road, number)))
+            whole = address(part for part in whole.split(", ") if part not in (number, road))
+        elif not name:
+            name = whole.partition(", ")[0]
         point = _position({"lat": facts.get("lat"), "lng": facts.get("lon")})
-        return _place_of(
-            facts.get("place_id"), facts.get("name") or first, facts.get("type"), rest, point
-        )
+        rest = whole.removeprefix(name).removeprefix(", ")
+        return _place_of(facts.get("place_id"), name, facts.get("type"), rest, point)
 
     def _point_params(self, point: LatLng) -> dict[str, str]:
         # zoom 17: a street, not a house
@@ -242,12 +234,18 @@ class Nominatim(Search):
 
 
 def _place_of(
-    id_: object, name: object, kind: object, area: object, point: LatLng | None
+    id_: object,
+    name: object,
+    kind: object,
+    area: object,
+    point: LatLng | None,
+    within: tuple[str, ...] = (),
 ) -> Place | None:
     shown = one_line(name)
     if not shown or point is None:
         return None
-    return Place(one_line(str(id_ or "")), shown, one_line(kind), one_line(area), point)
+    larger = tuple(filter(None, within))
+    return Place(one_line(str(id_ or "")), shown, one_line(kind), one_line(area), point, larger)
 
 
 def _city(item: Any) -> CityArea | None:

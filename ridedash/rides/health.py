@@ -52,6 +52,22 @@ def absent_hosts(s: Session, now: datetime) -> dict[str, datetime]:
     return {host: at for host, at in last_seen.items() if host != this_host() and now - at > ALIVE}
 
 
+def compared(s: Session, now: datetime) -> dict[str, datetime]:
+    """The workers that have compared the database with their journals and may live: heartbeats."""
+    query = select(Heartbeat.worker, Heartbeat.beat_at).where(
+        Heartbeat.compared, Heartbeat.worker != ENDED, Heartbeat.beat_at >= now - ALIVE
+    )
+    return {row.worker: row.beat_at for row in s.execute(query)}
+
+
+def note_compared(s: Session, worker: str, *, compared: bool) -> None:
+    """Record whether a worker has compared the database with its journals, and so may send.
+
+    For the transaction of its heartbeat.
+    """
+    s.get_one(Heartbeat, worker).compared = compared
+
+
 def write_heartbeat(
     db: Database,
     worker: str,

@@ -133,6 +133,23 @@ def end_links(db: Database, now: datetime, property_id: int, order_id: int, who:
         return _revoke(s, valid, now)
 
 
+def end_given_links(s: Session, order_ids: list[int], who: Actor, now: datetime) -> int:
+    """Revoke the riders' links that staff have made for these orders: a wrong number may have them.
+
+    Links of a kiosk's page, which nobody sent, stay. Returns how many were valid until now. Needs a
+    write session.
+    """
+    given = [
+        row
+        for order_id in order_ids
+        for row in _valid_rows(s, order_id, LinkKind.RIDER, now)
+        if row.made_by is not None
+    ]
+    for row in given:
+        _record(s, who, "link.ended", row, now, 0)
+    return _revoke(s, given, now)
+
+
 def find_link(s: Session, token: str, now: datetime) -> tuple[ValidLink | None, bool]:
     """The valid link of a token, and whether the token has a link, valid or not.
 

@@ -17,10 +17,11 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from ridedash.store import audit, tries
+from ridedash.store import audit, restores, tries
 from ridedash.store.actors import Actor
 from ridedash.store.models.kiosks import Ticket
 from ridedash.store.models.orders import Order
+from ridedash.text import compact_key, plain_code
 
 PIN_DIGITS: Final = 4
 WRONG_PINS: Final = 5  # wrong PINs that close a ride number
@@ -28,6 +29,7 @@ WRONG_LOOKS: Final = 10  # wrong tries at one kiosk in ten minutes, for all numb
 # for how long after the booking a ticket opens its ride; each day the numbers begin again at 1
 LASTS: Final = timedelta(hours=24)
 MOST_NUMBER: Final = 9_999
+AFTER_RESTORE: Final = 1_000  # the first number after a restore follows the next multiple of this
 
 
 class Looked(StrEnum):
@@ -37,6 +39,7 @@ class Looked(StrEnum):
     WRONG = "wrong"  # a wrong PIN, or no such number: the same answer for both
     CLOSED = "closed"  # too many wrong PINs
     LIMITED = "limited"  # too many wrong tries at this kiosk, with any numbers
+    GONE = "gone"  # the page ordered a ride that a restored database does not have
 
 
 @dataclass(frozen=True)
@@ -73,12 +76,12 @@ def ride_number(number: int) -> str:
 
 
 def read_number(typed: str) -> int | None:
-    """The number of "K27", "k 27" or "27"; None for anything else.
+    """The number of "K27", "k 27" or "27", in the digits of any script; None for anything else.
 
     >>> [read_number(text) for text in ("K27", "k 7", "27", "K", "K0", "K99999", "K\u0662")]
-    [27, 7, 27, None, None, None, None]
+    [27, 7, 27, None, None, None, 2]
     """
-    digits = "".join(typed.split()).upper().removeprefix("K")
+    digits = "".join(plain_code(typed).split()).upper().removeprefix("K")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= len(str(MOST_NUMBER))):
         return None
     return int(digits) or None
@@ -90,10 +93,7 @@ def add_ticket(s: Session, key: str, order: Order, pin: str, day: str) -> Ticket
     Called in the transaction that makes the order, so no kiosk order is without a ticket.
     """
     _lock_day(s, order.property_id, day)
-    newest = select(func.max(Ticket.number)).where(
-        Ticket.property_id == order.property_id, Ticket.day == day
-    )
-    number = (s.scalar(newest) or 0) + 1
+    number = _next_number(s, order.property_id, day, order.created_at)
     row = Ticket(
         property_id=order.property_id,
         order_id=order.id,
@@ -140,7 +140,7 @@ def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now:
     does not reset the count: the guest's own screen sends it every few seconds, and would reset the
     count between the tries of someone else.
     """
-    number, pin = read_number(typed[0]), "".join(typed[1].split())
+    number, pin = read_number(typed[0]), compact_key(typed[1])
     if number is None:
         return Look(Looked.WRONG)
     rows = _tickets(s, property_id, number, now)
@@ -183,6 +183,22 @@ def _tickets(s: Session, property_id: int, number: int, now: datetime) -> list[T
         .order_by(Ticket.day.desc(), Ticket.id.desc())
     )
     return list(s.scalars(query.with_for_update(of=Ticket)))
+
+
+def _next_number(s: Session, property_id: int, day: str, now: datetime) -> int:
+    """The next ride number of the property's day.
+
+    For a day after a restore the numbers go on in another thousand: a guest whose ride the database
+    has lost may hold a ticket with any of the next numbers, and look for it at the door.
+    """
+    newest = select(Ticket.number, Order.created_at).join(Order, Order.id == Ticket.order_id)
+    here = Ticket.property_id == property_id, Ticket.day == day
+    row = s.execute(newest.where(*here).order_by(Ticket.number.desc()).limit(1)).first()
+    number, made = (row.number, row.created_at) if row is not None else (0, now - LASTS)
+    restored = restores.last_restore(s)
+    if restored is not None and made < restored.noticed_at and now - restored.noticed_at < LASTS:
+        number = (number // AFTER_RESTORE + 1) * AFTER_RESTORE
+    return number + 1
 
 
 def _hashed(key: str, order_id: int, pin: str) -> str:

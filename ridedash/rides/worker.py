@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
 from ridedash.observability.exceptions import reason
@@ -25,11 +26,12 @@ from ridedash.rides.actions.call import Caller
 from ridedash.rides.orders import kiosk_watch, recover
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.due import Promoter
+from ridedash.rides.orders.list_waves import ListDriver
 from ridedash.rides.orders.send import Sender
 from ridedash.rides.orders.sent_journal import EvenClock
 from ridedash.rides.privacy import retention
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.tracking import claims
+from ridedash.rides.tracking import claims, ends
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.pool import Polling
 from ridedash.service.errors import ServiceError
@@ -48,6 +50,8 @@ KIOSKS_EVERY_S: Final = 5.0
 HEARTBEAT_EVERY_S: Final = 5.0
 PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused
 PROBE: Final = "probe 0"  # the key of the job
+ENDS_EVERY_S: Final = 10.0  # where rides ended is looked up this often
+ENDS: Final = "ends 0"  # the key of that job
 PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, if no one else asks
 DRAIN_S: Final = 25.0
 REST_S: Final = 1.0  # pause after a round that failed
@@ -74,6 +78,7 @@ class Worker:
         threads: int = 8,
         drain_s: float = DRAIN_S,
         retention_job: RetentionJob | None = None,
+        address_of: ends.AddressOf = ends.no_address,
     ) -> None:
         """`threads` threads poll; up to `2 * threads` more send, as many plan, and as many act.
 
@@ -88,6 +93,8 @@ class Worker:
         self.caller = Caller(self.runtime)
         self.watch = self.sender.watch
         self.promoter = Promoter(self.runtime, journal, self.watch)
+        self.lists = ListDriver(self.runtime, journal, self.watch)
+        self.address_of = address_of
         self.retention_job = retention_job or partial(retention.drop_old_offers, runtime.db)
         self.round_ended = time.monotonic()  # when the last round ended, successfully or not
         # as reported by the last heartbeat: since when the service is silent, or refuses the key
@@ -129,7 +136,14 @@ class Worker:
         """
         did = self._recurring_jobs(always=True)
         self._look_at_the_clock()
-        for jobs in (self._probes, self._plans, self._sends, self._actions):
+        for jobs in (
+            self._probes,
+            self._lists,
+            self._plans,
+            self._sends,
+            self._actions,
+            self._ends,
+        ):
             for job in jobs():
                 did |= bool(self._do(job))
         polled = [self.tracker.ask(claim) for claim in self.tracker.claim(self.threads)]
@@ -154,8 +168,10 @@ class Worker:
                 self._start(self._probes)
                 if self._is_due("plan", PLAN_EVERY_S, always=False):
                     self._start(self._plans)
+                    self._start(self._lists)
                 self._start(self._sends)
                 self._start(self._actions)
+                self._start(self._ends)
             wait_s = polling.round()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("the worker's round failed: %s", reason(error))
@@ -201,6 +217,15 @@ class Worker:
         with contextlib.suppress(ServiceError):  # `traffic` has recorded how the call ended
             self.runtime.client.products(NOWHERE)
 
+    def _ends(self) -> list[Job]:
+        """The job of looking up where rides without a drop ended; a place search may be slow."""
+        if self._is_due("ends", ENDS_EVERY_S, always=False) and self._begin(ENDS):
+            return [Job(ENDS, self._name_ends)]
+        return []
+
+    def _name_ends(self) -> int:
+        return ends.name_ends(self.runtime.db, self.address_of, self.runtime.clock())
+
     def _sends(self) -> list[Job]:
         ids = self._take_due("send", self.sender.due) if self.watch.settled else []
         return [Job(f"send {i}", partial(self.sender.send, i)) for i in ids]
@@ -208,6 +233,10 @@ class Worker:
     def _plans(self) -> list[Job]:
         ids = self._take_due("plan", self.promoter.due) if self.watch.settled else []
         return [Job(f"plan {i}", partial(self.promoter.promote, i)) for i in ids]
+
+    def _lists(self) -> list[Job]:
+        ids = self._take_due("list", self.lists.due) if self.watch.settled else []
+        return [Job(f"list {i}", partial(self.lists.book, i)) for i in ids]
 
     def _actions(self) -> list[Job]:
         ids = self._take_due("act", self.caller.due)
@@ -289,12 +318,16 @@ class Worker:
                     self.runtime.clock_ahead_s(),
                 ),
                 ready=self.journal.ready(),
-                also_write=self.watch.raise_watermark,
+                also_write=self._beside_the_heartbeat,
             )
             with contextlib.suppress(OSError):  # a failure shows in `ready`
                 self.journal.sent.flush()
             return self.watch.look()
         return 0
+
+    def _beside_the_heartbeat(self, s: Session) -> None:
+        health.note_compared(s, self.name, compared=self.watch.settled)
+        self.watch.raise_watermark(s)
 
     def _note(self, what: str, for_s: float | None, now: datetime) -> bool:
         """Record since when something has been wrong.
@@ -330,8 +363,8 @@ class Worker:
         return True
 
     def _drain(self) -> None:
-        self.promoter.closed = True
+        self.promoter.closed = self.lists.closed = True
         end = time.monotonic() + self.drain_s
-        while any(map(self._count, ("send", "act", "plan"))) and time.monotonic() < end:
+        while any(map(self._count, ("send", "act", "plan", "list"))) and time.monotonic() < end:
             self._awake.wait(LOOK_EVERY_S)
             self._awake.clear()

@@ -3,18 +3,29 @@
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from sqlalchemy import BindParameter, bindparam, func, or_, select, union
-from sqlalchemy.orm import Session
+from sqlalchemy import BindParameter, and_, bindparam, exists, func, not_, or_, select, union
+from sqlalchemy.orm import Session, aliased
 
+from ridedash import wire
 from ridedash.store.encryption import TokenVault
-from ridedash.store.models.orders import UNSETTLED, Attention, Order, OrderState, Ride
+from ridedash.store.models.orders import (
+    UNSETTLED,
+    Attention,
+    Order,
+    OrderState,
+    Ride,
+    TimelineEvent,
+)
 from ridedash.store.models.people import Account
 
-# longer than the half hour for which a failed order needs attention
 LATELY: Final = timedelta(minutes=40)
+# a failed order that nobody has seen leaves the board after this time; the hand-over sheet names it
+SHIFT: Final = timedelta(hours=12)
+SEARCHED_FOR: Final = timedelta(hours=1)  # longer than from the due time to the failure
+UNSEEN: Final = 100
 NEWEST: Final = 30
 # attention items without meaning once the ride is over
-WHILE_LIVE: Final = ("car_swapped", "unknown_status")
+WHILE_LIVE: Final = ("car_swapped", "driver_lost", "unknown_status")
 OF_LATE: Final = 200
 
 
@@ -36,9 +47,15 @@ class BoardMark(NamedTuple):
 def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
     """Orders that are not over or have open attention items, recent ones, and the newest ones.
 
-    Recent are those that were due within LATELY. Rows of other orders are not read.
+    Recent are those that were due within LATELY, and failed ones of this shift that nobody has
+    seen. Rows of other orders are not read.
     """
-    parameters = {"property_id": property_id, "now": now, "lately": now - LATELY}
+    parameters = {
+        "property_id": property_id,
+        "now": now,
+        "lately": now - LATELY,
+        "since": now - SHIFT - SEARCHED_FOR,
+    }
     return [BoardMark(*row) for row in s.execute(_MARKS, parameters)]
 
 
@@ -116,6 +133,26 @@ _OF_LATE: Final = (
     .limit(OF_LATE)
     .subquery()
 )
+NEXT: Final = aliased(Order)
+# failed orders that were neither seen nor booked again; not those that were withdrawn
+NOT_SEEN: Final = (
+    or_(
+        Order.state.in_((OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED)),
+        and_(Order.state == OrderState.BOOKED, Order.ended_as == wire.ALLOTMENT_FAILED),
+    ),
+    func.coalesce(Order.code, "").not_in(("WITHDRAWN", "START_MISSED")),
+    not_(exists().where(NEXT.supersedes == Order.id)),
+    not_(
+        exists().where(TimelineEvent.order_id == Order.id, TimelineEvent.name == "seen_not_booked")
+    ),
+)
+_NOBODY_SAW: Final = (
+    select(Order.id)
+    .where(Order.property_id == _HERE, Order.due_at > bindparam("since"), *NOT_SEEN)
+    .order_by(Order.due_at.desc())
+    .limit(UNSEEN)
+    .subquery()
+)
 _LISTED: Final = union(
     select(Order.id).where(Order.property_id == _HERE, Order.state.in_(UNSETTLED)),
     select(Ride.order_id).where(Ride.property_id == _HERE, Ride.next_poll_at.is_not(None)),
@@ -126,6 +163,7 @@ _LISTED: Final = union(
     ),
     select(_LATEST.c.id),
     select(_OF_LATE.c.id),
+    select(_NOBODY_SAW.c.id),
 ).subquery()
 _MARKS: Final = (
     select(

@@ -1,7 +1,7 @@
 """The rides that a door display shows, and the numbers by which their guests know them."""
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import and_, bindparam, case, exists, or_, select
@@ -9,10 +9,12 @@ from sqlalchemy.orm import Session
 
 from ridedash import wire
 from ridedash.store.models.kiosks import Ticket
-from ridedash.store.models.orders import Ride, TimelineEvent
+from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
 
 # more cars than a door ever shows at once, or anybody could read
 MOST_READ: Final = 40
+NO_DRIVER_FOR: Final = timedelta(minutes=10)  # for so long a ride without a driver is named
+LONGEST_WAIT: Final = timedelta(hours=24)  # from an order to the end of its search, or its cancel
 
 
 def cars_at_door(s: Session, property_id: int, began_after: datetime) -> list[int]:
@@ -22,6 +24,28 @@ def cars_at_door(s: Session, property_id: int, began_after: datetime) -> list[in
     then the others; the oldest orders of each come first. At most MOST_READ orders are returned.
     """
     return list(s.scalars(_CARS, {"property_id": property_id, "began_after": began_after}))
+
+
+def ended_without_ride(s: Session, property_id: int, now: datetime) -> list[int]:
+    """The orders whose ride ended in the last NO_DRIVER_FOR before it began, the newest first.
+
+    Their search found no driver, or they were cancelled. At most MOST_READ orders.
+    """
+    after = now - NO_DRIVER_FOR
+    query = (
+        select(Ride.order_id)
+        .join(Order, Order.id == Ride.order_id)
+        .where(
+            Order.property_id == property_id,
+            Order.state.in_((OrderState.BOOKED, OrderState.FAILED)),
+            Order.due_at > after - LONGEST_WAIT,
+            Ride.ended_at > after,
+            Ride.status.in_((wire.ALLOTMENT_FAILED, wire.BOOKING_CANCELLED)),
+        )
+        .order_by(Ride.ended_at.desc(), Ride.order_id)
+        .limit(MOST_READ)
+    )
+    return list(s.scalars(query))
 
 
 def ticket_numbers(s: Session, order_ids: Collection[int]) -> dict[int, int]:

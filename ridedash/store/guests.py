@@ -13,10 +13,13 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
+from ridedash.names import begins, name_key, same_words
+from ridedash.store import audit
+from ridedash.store.actors import by_staff
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest
 from ridedash.store.search import guests_like, phone_digits, spellings
-from ridedash.text import normalised, plain_code
+from ridedash.text import plain_code, room_key
 
 SHOWN: Final = 8
 LATELY: Final = 12  # latest orders of a guest that are read for the places where they usually go
@@ -31,11 +34,13 @@ class GuestDetails:
     """
 
     name: str
-    phone: str | None = None  # E.164
+    phone: str | None = None  # as ridedash/phones.py stores it
     room: str | None = None
     language: str | None = None
     note: str | None = None
     guest_id: int | None = None
+    phone2: str | None = None
+    phone_as_typed: bool = False  # whether staff have confirmed a number that no country has
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ def lock_guest(s: Session, property_id: int, details: GuestDetails) -> None:
     """
     if s.get_bind().dialect.name != "postgresql":
         return
-    who = details.phone or f"{details.room}/{normalised(details.name)}"
+    who = details.phone or f"{room_key(details.room)}/{name_key(details.name)}"
     key = int.from_bytes(
         hashlib.sha256(f"{property_id}|{who}".encode()).digest()[:8], "big", signed=True
     )
@@ -78,6 +83,9 @@ def store_guest(
             setattr(guest, name, value)
     guest.seen_at, guest.unverified = now, False  # staff have booked for this person
     s.flush()
+    if details.phone_as_typed and staff_id is not None:
+        subject, facts = f"guests:{guest.id}", {"property_id": property_id}
+        audit.record(s, by_staff(staff_id), "guest.phone_as_typed", subject, "ok", now, **facts)
     return guest
 
 
@@ -118,13 +126,14 @@ def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | No
             return chosen
     known = _mine(property_id).where(Guest.unverified.is_(False))
     if details.phone:
-        found = _first(s, details, known.where(Guest.phone == details.phone), means)
+        theirs = or_(Guest.phone == details.phone, Guest.phone2 == details.phone)
+        found = _first(s, details, known.where(theirs), means)
         if found is not None:
             return found
     if not details.room:
         return None
     here = known.where(
-        Guest.room.in_(spellings(details.room)), Guest.folded == normalised(details.name)
+        Guest.room.in_(spellings(details.room)), Guest.name_key == name_key(details.name)
     )
     return _first(s, details, here.where(Guest.phone.is_(None)) if details.phone else here)
 
@@ -135,15 +144,16 @@ def has_new_details(guest: Guest, details: GuestDetails) -> bool:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two names may belong to one person: all words of one occur in the other.
+    """Whether two names may be one person's: spellings of one name, or one has all words of the
+    other.
 
     >>> alike("Mr Heron", "HERON"), alike("Guest Heron", "Guest Wren")
     (True, False)
     """
-    first, second = set(normalised(one).split()), set(normalised(other).split())
-    if first and second:
-        return first | second in (first, second)
-    return one.casefold() == other.casefold()
+    if name_key(one) == name_key(other):
+        return True
+    first, second = same_words(one), same_words(other)
+    return bool(first and second) and (first <= second or second <= first)
 
 
 def means(row: str, stated: str) -> bool:
@@ -154,13 +164,19 @@ def means(row: str, stated: str) -> bool:
     >>> means("Guest Heron", "Heron"), means("Heron", "Guest Heron")
     (True, False)
     """
-    words, known_as = set(normalised(stated).split()), set(normalised(row).split())
-    return words <= known_as if words else row.casefold() == stated.casefold()
+    words = same_words(stated)
+    return name_key(row) == name_key(stated) or (bool(words) and words <= same_words(row))
 
 
 def guest_of(s: Session, property_id: int, guest_id: int) -> Guest | None:
     """One guest of a property; None when the guest is another property's, or erased."""
     return s.scalars(_mine(property_id).where(Guest.id == guest_id)).first()
+
+
+def phones_of(s: Session, property_id: int, guest_id: int) -> frozenset[str]:
+    """The stored phone numbers of a guest; none for another property's guest."""
+    guest = guest_of(s, property_id, guest_id)
+    return frozenset({guest.phone or "", guest.phone2 or ""} - {""} if guest else ())
 
 
 def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[Guest]:
@@ -217,7 +233,7 @@ def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:
     """Conditions that find a guest, the most certain first."""
     yield Guest.room.in_(spellings(text))
     yield Guest.room.istartswith(text, autoescape=True)
-    if phone_digits(text) or normalised(text):
+    if phone_digits(text) or begins(text):
         yield Guest.id.in_(guests_like(property_id, text))
 
 
@@ -227,28 +243,39 @@ def _first(
     query: Select[tuple[Guest]],
     fits: Callable[[str, str], bool] = alike,
 ) -> Guest | None:
-    """The newest row with the same normalised name, else the only row whose name fits, else None.
+    """The newest row with this name in any spelling, else the only row whose name fits, else None.
 
     Locks all rows of the query.
     """
     found = [
         guest for guest in s.scalars(query.with_for_update()) if fits(guest.name, details.name)
     ]
-    exact = [guest for guest in found if normalised(guest.name) == normalised(details.name)]
+    key = name_key(details.name)
+    exact = [guest for guest in found if guest.name_key == key]
     return next(iter(exact or found), None) if len(found) == 1 or exact else None
 
 
 def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:
     """The new values of a row. Details that are not stated stay, and a name never loses a word.
 
-    For a chosen row the form shows language and note, so empty fields delete them.
+    For a chosen row the form shows language, note and second phone, so empty fields delete them.
     """
     chosen = guest.id is not None and details.guest_id == guest.id
-    fuller = set(normalised(guest.name).split()) <= set(normalised(details.name).split())
+    same = name_key(guest.name) == name_key(details.name)
+    fuller = same or same_words(guest.name) <= same_words(details.name)
     return {
         "name": details.name if fuller else guest.name,
         "phone": details.phone or guest.phone,
+        "phone2": _second_phone(guest, details, chosen=chosen),
         "room": details.room or guest.room,
         "language": details.language or (None if chosen else guest.language),
         "note": details.note or (None if chosen else guest.note),
     }
+
+
+def _second_phone(guest: Guest, details: GuestDetails, *, chosen: bool) -> str | None:
+    """The new second phone of a row. A guest who gives their second number keeps the first."""
+    second = details.phone2 or (None if chosen else guest.phone2)
+    if details.phone and details.phone == second:
+        return guest.phone if guest.phone != details.phone else None
+    return second

@@ -1,19 +1,24 @@
 """The hand-over to the next shift: rides that are not over, planned rides, and notes."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from ridedash import wire
+from ridedash.store.actors import by_staff
+from ridedash.store.audit import AuditRow
+from ridedash.store.board import NOT_SEEN, SHIFT, WHILE_LIVE
 from ridedash.store.models.desk import ShiftNote
-from ridedash.store.models.orders import Order, OrderState, Ride
+from ridedash.store.models.orders import Attention, Order, OrderState, Ride
 from ridedash.store.models.people import Staff
 
-SHIFT: Final = timedelta(hours=12)
 UNDER_WAY: Final = (OrderState.WAITING, OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
 NOTES: Final = 100
+LEFT: Final = 100
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,145 @@ def _followed(s: Session, property_id: int) -> list[int]:
         Ride.property_id == property_id, Ride.next_poll_at.is_not(None), Ride.ended_at.is_(None)
     )
     return list(s.scalars(query))
+
+
+class How(StrEnum):
+    """Why an order does not need anybody any more."""
+
+    SEEN = "seen"  # somebody pressed its button
+    DECIDED = "decided"  # somebody did something else about it
+    AGAIN = "again"  # somebody booked again
+    ITSELF = "itself"
+    UNSEEN = "unseen"  # nobody did anything in a whole shift
+
+
+@dataclass(frozen=True)
+class Left:
+    """An order that needed somebody, and left the list at `at`; `by` is a member of staff."""
+
+    order_id: int
+    name: str  # of the attention item; NOT_BOOKED for an order that failed
+    detail: str | None
+    at: datetime
+    how: How
+    by: str | None = None
+
+
+NOT_BOOKED: Final = "not_booked"
+
+
+def left_needs(s: Session, property_id: int, now: datetime) -> list[Left]:
+    """What needed somebody and left the list in the last SHIFT, the latest first; at most LEFT.
+
+    A long search, a waiting driver and other things that pass with the ride are not recorded.
+    """
+    found = _acts(s, property_id, now - SHIFT)
+    seen = {(each.order_id, each.name, each.at) for each in found}
+    found += [
+        each
+        for each in _cleared(s, property_id, now - SHIFT)
+        if (each.order_id, each.name, each.at) not in seen
+    ]
+    found += _booked_again(s, property_id, now - SHIFT) + _passed(s, property_id, now)
+    return sorted(found, key=lambda each: each.at, reverse=True)[:LEFT]
+
+
+def _acts(s: Session, property_id: int, since: datetime) -> list[Left]:
+    """What staff have pressed as seen."""
+    query = select(AuditRow).where(
+        AuditRow.property_id == property_id, AuditRow.at >= since, AuditRow.what == "attention.seen"
+    )
+    rows = list(s.scalars(query.order_by(AuditRow.id.desc()).limit(LEFT)))
+    names = _names(s, [row.who for row in rows])
+    return [
+        Left(int(row.subject.split(":")[1]), row.result, None, row.at, How.SEEN, names.get(row.who))
+        for row in rows
+    ]
+
+
+def _cleared(s: Session, property_id: int, since: datetime) -> list[Left]:
+    """Attention items that ended otherwise, with who did something about the order just then."""
+    query = select(Attention).where(
+        Attention.property_id == property_id, Attention.cleared_at >= since
+    )
+    items = list(s.scalars(query.order_by(Attention.cleared_at.desc()).limit(LEFT)))
+    subjects = {f"orders:{item.order_id}" for item in items}
+    acts = s.execute(
+        select(AuditRow.subject, AuditRow.at, AuditRow.who).where(
+            AuditRow.subject.in_(subjects), AuditRow.at >= since, AuditRow.who.startswith("staff:")
+        )
+    ).all()
+    who = {(subject, at): actor for subject, at, actor in acts}
+    names = _names(s, list(who.values()))
+    found = []
+    for item in items:
+        by = names.get(who.get((f"orders:{item.order_id}", item.cleared_at), ""))
+        how = How.DECIDED if by else How.ITSELF
+        at = item.cleared_at or since
+        found.append(Left(item.order_id, item.name, item.detail, at, how, by))
+    return found
+
+
+def _booked_again(s: Session, property_id: int, since: datetime) -> list[Left]:
+    """Failed orders that were booked again."""
+    newer = aliased(Order)
+    query = (
+        select(Order.id, newer.created_at, Staff.name)
+        .join(newer, newer.supersedes == Order.id)
+        .outerjoin(Staff, Staff.id == newer.staff_id)
+        .where(
+            newer.property_id == property_id,
+            newer.created_at >= since,
+            or_(
+                Order.state.in_((OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED)),
+                Order.ended_as == wire.ALLOTMENT_FAILED,
+            ),
+        )
+    )
+    rows = s.execute(query.order_by(newer.id.desc()).limit(LEFT))
+    return [Left(number, NOT_BOOKED, None, at, How.AGAIN, by) for number, at, by in rows]
+
+
+def _passed(s: Session, property_id: int, now: datetime) -> list[Left]:
+    """What nobody saw: failed orders of the shift before, and news that the ride went past."""
+    ended = func.coalesce(Ride.ended_at, Order.resolved_at, Order.created_at)
+    query = (
+        select(Order.id, ended)
+        .outerjoin(Ride, Ride.order_id == Order.id)
+        .where(
+            Order.property_id == property_id,
+            Order.due_at > now - 3 * SHIFT,
+            ended > now - 2 * SHIFT,
+            ended <= now - SHIFT,
+            *NOT_SEEN,
+        )
+    )
+    found = [
+        Left(number, NOT_BOOKED, None, at + SHIFT, How.UNSEEN)
+        for number, at in s.execute(query.limit(LEFT))
+    ]
+    past = (
+        select(Attention)
+        .join(Ride, Ride.order_id == Attention.order_id)
+        .where(
+            Attention.property_id == property_id,
+            Attention.cleared_at.is_(None),
+            Attention.name.in_(WHILE_LIVE),
+            Attention.raised_at >= now - SHIFT,
+            Ride.status.in_((wire.IN_PROGRESS, *wire.TERMINAL)),
+        )
+    )
+    return found + [
+        Left(item.order_id, item.name, item.detail, item.raised_at, How.UNSEEN)
+        for item in s.scalars(past.limit(LEFT))
+    ]
+
+
+def _names(s: Session, actors: list[str]) -> dict[str, str]:
+    """The names of staff by their form in the audit log."""
+    numbers = {int(each.split(":")[1]) for each in actors if each.startswith("staff:")}
+    rows = s.execute(select(Staff.id, Staff.name).where(Staff.id.in_(numbers)))
+    return {str(by_staff(number)): name for number, name in rows}
 
 
 def notes(s: Session, property_id: int, now: datetime) -> list[Note]:

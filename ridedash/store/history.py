@@ -107,13 +107,15 @@ class Record:
     """A row of the list of rides.
 
     `drop` is the name of the place where the ride goes, after the last change of it; None for a
-    place without a name, and without a drop (`has_drop` is False).
+    place without a name, and without a drop (`has_drop` is False). Of a ride that was booked
+    without one, it is the address where the ride ended, at the point `end`.
     """
 
     id: int
     at: datetime  # pickup time of a planned ride, otherwise the time of the order
     planned: bool
     state: str
+    code: str | None  # why nothing was sent
     ended_as: str | None
     status: str | None
     guest: str
@@ -122,6 +124,7 @@ class Record:
     pickup: str | None
     drop: str | None
     has_drop: bool
+    end: tuple[float, float] | None  # where a ride without a drop ended; `drop` is its address
     product: str
     category: str
     staff: str | None
@@ -138,6 +141,7 @@ class Record:
     is_way_back: bool
     flight: str | None
     departs_at: datetime | None
+    flight_lands: bool
     kiosk: str | None  # the name of the kiosk at which a guest placed it
 
 
@@ -241,6 +245,7 @@ _RECORDS: Final = (
         Order.created_at,
         Order.pickup_at,
         Order.state,
+        Order.code,
         Order.ended_as,
         Ride.status,
         Guest.name,
@@ -249,6 +254,9 @@ _RECORDS: Final = (
         Offer.pickup_name,
         Offer.drop_name,
         Offer.drop_lat,
+        Ride.end_lat,
+        Ride.end_lng,
+        Ride.end_name,
         Offer.display_name,
         Order.category,
         Staff.name.label("staff"),
@@ -264,6 +272,7 @@ _RECORDS: Final = (
         Order.back_of,
         Order.flight,
         Order.departs_at,
+        Order.flight_lands,
         Kiosk.name.label("kiosk"),
     )
     .join(Offer, Offer.id == Order.offer_id)
@@ -288,6 +297,8 @@ _EVIDENCE: Final = (
         Offer.pickup_lng,
         Offer.drop_lat,
         Offer.drop_lng,
+        Ride.end_lat,
+        Ride.end_lng,
         Order.kind,
         Order.seats,
         Order.payment,
@@ -324,14 +335,16 @@ def _record(
         at=row.happens_at or row.created_at,
         planned=row.pickup_at is not None,
         state=row.state,
+        code=row.code,
         ended_as=row.ended_as,
         status=row.status,
         guest=row.name,
         phone=row.phone,
         room=row.room,
         pickup=row.pickup_name,
-        drop=drop.get("name") if drop else row.drop_name,
+        drop=drop.get("name") if drop else row.drop_name or row.end_name,
         has_drop=drop is not None or row.drop_lat is not None,
+        end=None if row.end_lat is None else (row.end_lat, row.end_lng),
         product=row.display_name,
         category=row.category,
         staff=row.staff,
@@ -348,12 +361,15 @@ def _record(
         is_way_back=row.back_of is not None,
         flight=row.flight,
         departs_at=row.departs_at,
+        flight_lands=row.flight_lands,
         kiosk=row.kiosk,
     )
 
 
 def _evidence(row: Any, began_at: datetime | None, drop: dict[str, Any] | None) -> Evidence:
     at = (drop["lat"], drop["lng"]) if drop else (row.drop_lat, row.drop_lng)
+    if None in at:
+        at = row.end_lat, row.end_lng
     return Evidence(
         created_at=row.created_at,
         began_at=began_at,

@@ -196,23 +196,16 @@ DESTINATIONS: Final = _with_offers(
     _grouped(cast(Offer.drop_lat.is_not(None), Integer), Offer.drop_name),
     Order.id.not_in(select(Action.order_id).where(_DROP_CHANGED)),
 )
-MOST_MINUTES: Final = 60  # longer waits count as this many
-NO_WAIT: Final = MOST_MINUTES + 1  # the value for an unknown wait
-# the number of values of a wait: two waits are packed into one integer
-WAITS_PACKED: Final = NO_WAIT + 1
 
 
-def _minutes(seconds: Any) -> ColumnElement[Any]:
-    """A wait in whole minutes, at most MOST_MINUTES; NO_WAIT if it is unknown."""
-    minute, most, unknown = (
-        literal_column(str(number), Integer) for number in (60, MOST_MINUTES, NO_WAIT)
-    )
-    whole = seconds < most * minute, seconds // minute
-    return case(whole, (seconds.is_not(None), most), else_=unknown)
+def _waits(seconds: Any) -> Select[Any]:
+    """The number of rides by this wait, to the second, so that a median is exact."""
+    known = seconds.is_not(None)
+    return select(seconds, func.count()).where(*_IN_SPAN, known).group_by(seconds)
 
 
-_BOTH_WAITS: Final = (_minutes(Order.driver_s) * WAITS_PACKED + _minutes(Order.guest_s)).label("n")
-WAITS: Final = select(_BOTH_WAITS, func.count()).where(*_IN_SPAN).group_by(_BOTH_WAITS)
+# by the name of their figure in Insights
+WAITS: Final = {"driver_waits": _waits(Order.driver_s), "guest_waits": _waits(Order.guest_s)}
 # The columns of single orders. CHANGED and WAS_UNKNOWN find orders by a few rows of another table.
 # The condition on the property is one on those rows: as a condition on orders it might make SQLite
 # read all orders of the span.

@@ -151,10 +151,10 @@ class Insights:
     staff: dict[int | None, Figures] = field(default_factory=lambda: defaultdict(Figures))
     centres: dict[int | None, Figures] = field(default_factory=lambda: defaultdict(Figures))
     destinations: dict[Destination, Figures] = field(default_factory=lambda: defaultdict(Figures))
-    # number of rides by whole minutes of `Order.driver_s`, the wait for a driver, and of
+    # number of rides by seconds of `Order.driver_s`, the wait for a driver, and of
     # `Order.guest_s`, the wait from then on until the driver arrived
-    driver_minutes: Counter[int] = field(default_factory=Counter)
-    guest_minutes: Counter[int] = field(default_factory=Counter)
+    driver_waits: Counter[int] = field(default_factory=Counter)
+    guest_waits: Counter[int] = field(default_factory=Counter)
     cancelled: list[Cancelled] = field(default_factory=list)
 
     def clear(self, keys: Keys) -> None:
@@ -175,9 +175,13 @@ class Insights:
             mine = getattr(self, name)
             for key, figures in getattr(other, name).items():
                 mine[key].add(figures)
-        self.driver_minutes += other.driver_minutes
-        self.guest_minutes += other.guest_minutes
+        self.add_waits(other)
         self.cancelled += other.cancelled
+
+    def add_waits(self, other: "Insights") -> None:
+        """Add the waits of other rides."""
+        self.driver_waits.update(other.driver_waits)
+        self.guest_waits.update(other.guest_waits)
 
     def _of(self, keys: Keys) -> tuple[Figures, ...]:
         """The figures that include one ride."""
@@ -308,14 +312,10 @@ def _add_groups(s: Session, prop: InsightsProperty, span: Span, found: Insights)
 
 
 def _add_waits(s: Session, prop: InsightsProperty, span: Span, found: Insights) -> None:
-    for both, count in s.execute(queries.WAITS, _values(prop, span)):
-        for minutes, minute in zip(
-            (found.driver_minutes, found.guest_minutes),
-            divmod(both, queries.WAITS_PACKED),
-            strict=True,
-        ):
-            if minute != queries.NO_WAIT:
-                minutes[minute] += count
+    for name, query in queries.WAITS.items():
+        waits: Counter[int] = getattr(found, name)
+        for seconds, rides in s.execute(query, _values(prop, span)):
+            waits[seconds] = rides
 
 
 def _add_destinations(

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from ridedash.store import passwords
 from ridedash.store.encryption import secret_hash
 from ridedash.store.models.kiosks import Kiosk, KioskCode, KioskKind, KioskVisit
+from ridedash.text import compact_key
 
 # characters of pairing codes: no two of them look alike
 LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -83,10 +84,10 @@ def pair(s: Session, typed: str, now: datetime) -> tuple[Kiosk, str] | None:
     """The device of a pairing code and the token that its browser keeps; None for a wrong code.
 
     Needs a write session. The device may be of either kind. This uses up the code and ends the
-    pairing of an earlier browser. Call `code_allowed` of store/sign_ins.py first, which limits the
-    tries.
+    pairing of an earlier browser. Call `code_allowed` of store/sign_in_tries.py first, which
+    limits the tries.
     """
-    code = "".join(typed.upper().split()).replace("-", "")
+    code = compact_key(typed)
     query = select(Kiosk).where(
         Kiosk.pairing_hash == secret_hash(code),
         Kiosk.pairing_until > now,
@@ -231,8 +232,11 @@ def count_pin(kiosk: Kiosk, now: datetime) -> None:
 
 
 def verify_pin(kiosk: Kiosk, pin: str, now: datetime) -> None:
-    """Check a PIN after `count_pin` has counted the try; slow by design. Raises WrongPin."""
-    if kiosk.pin_hash is None or not passwords.matches(kiosk.pin_hash, pin):
+    """Check a PIN after `count_pin` has counted the try; slow by design. Raises WrongPin.
+
+    Its digits may be those of any script.
+    """
+    if kiosk.pin_hash is None or not passwords.matches(kiosk.pin_hash, compact_key(pin)):
         blocked = kiosk.pin_blocked_until
         wait_s = (blocked - now).total_seconds() if blocked else 0.0
         raise WrongPin(max(0.0, wait_s))

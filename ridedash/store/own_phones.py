@@ -1,7 +1,7 @@
 """Links from a kiosk with which a guest continues on their own phone (docs/security.md 9).
 
-A link is opened by one browser, within ten minutes, and books once. The database stores only
-hashes.
+A link is opened by one browser, within ten minutes, and books once. Looking at its page opens
+nothing: programs that check links look at each of them. The database stores only hashes.
 """
 
 import secrets
@@ -65,17 +65,29 @@ def phone_of(s: Session, token: str, session: str, now: datetime) -> OwnPhone | 
     return row if now < until else None
 
 
-def open_link(s: Session, token: str, now: datetime) -> str | None:
-    """Bind a link to the browser that opens it now. Returns the token of the browser's session.
+def new_session() -> str:
+    """A secret for a browser that may open a link; its page posts it with the press."""
+    return secrets.token_urlsafe(24)
 
-    None for a link that is unknown, expired or already opened. Needs a write session.
+
+def can_be_opened(s: Session, token: str, now: datetime) -> OwnPhone | None:
+    """The link of a token while no browser has opened it; None if it is unknown or expired."""
+    row = s.get(OwnPhone, secret_hash(token))
+    return row if row is not None and row.opened_at is None and now < row.expires_at else None
+
+
+def open_link(s: Session, token: str, session: str, now: datetime) -> bool:
+    """Bind a link to the browser whose page posts this session; whether the link is now its own.
+
+    True again for a second press of the same page. False for a link that is unknown, expired or
+    opened by another browser. Needs a write session.
     """
     row = s.get(OwnPhone, secret_hash(token), with_for_update=True)
-    if row is None or row.opened_at is not None or now >= row.expires_at:
-        return None
-    session = secrets.token_urlsafe(24)
-    row.opened_at, row.session_hash, row.expires_at = now, secret_hash(session), now + BOOK_FOR
-    return session
+    if row is None or now >= row.expires_at:
+        return False
+    if row.opened_at is None:
+        row.opened_at, row.session_hash, row.expires_at = now, secret_hash(session), now + BOOK_FOR
+    return row.session_hash == secret_hash(session)
 
 
 def use_up(s: Session, token: str, now: datetime) -> None:

@@ -1,11 +1,17 @@
-"""The rules for passwords of staff: long enough, and hard to guess (docs/security.md)."""
+"""The rules for passwords of staff: long enough, and hard to guess (docs/security.md ASVS 6.2).
+
+Keyboards write one letter in several ways: composed or not, full width or half. A password is
+stored in one form (NFKC), so that it opens on each of them.
+"""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
 SHORTEST: Final = 12  # characters
 LONGEST: Final = 128
+LONGEST_TYPED: Final = 512  # characters of a form, before letters and their marks are composed
 GUESSES_LEAST: Final = 10**10  # guesses that an attacker needs, as zxcvbn estimates them
 # characters that zxcvbn gets: its time grows with the square of the length
 ESTIMATED_LENGTH: Final = 32
@@ -53,6 +59,9 @@ def weakness(password: str, words: Iterable[str] = ()) -> str | None:
 
     `words` are names that an attacker knows: those of the property and of the person.
     """
+    if len(password) > LONGEST_TYPED:
+        return "long"
+    password = plain(password)
     if len(password) < SHORTEST:
         return "short"
     if len(password) > LONGEST:
@@ -66,14 +75,40 @@ def hashed(secret: str) -> str:
     """The stored form of a password or a PIN: scrypt with a salt."""
     from werkzeug.security import generate_password_hash  # a worker needs none of werkzeug
 
-    return generate_password_hash(secret)
+    return generate_password_hash(plain(secret))
 
 
 def matches(stored: str, secret: str) -> bool:
-    """Whether a password or a PIN is the one that was stored; slow by design."""
+    """Whether a password or a PIN is the one that was stored; slow by design.
+
+    Earlier releases stored passwords as they were typed. How many forms are tried depends on what
+    is typed alone, so that the time tells nothing of what is stored.
+    """
     from werkzeug.security import check_password_hash
 
-    return check_password_hash(stored, secret)
+    forms = plain(secret), secret, *(unicodedata.normalize(form, secret) for form in ("NFC", "NFD"))
+    return any(check_password_hash(stored, each) for each in dict.fromkeys(forms))
+
+
+def is_outdated(stored: str, secret: str) -> bool:
+    """Whether `stored`, which this password opens, was made before all had one form."""
+    from werkzeug.security import check_password_hash
+
+    return not secret.isascii() and not check_password_hash(stored, plain(secret))
+
+
+def are_same(password: str, repeated: str) -> bool:
+    """Whether a password was typed twice, on whichever keyboard."""
+    return len(repeated) <= LONGEST_TYPED and plain(password) == plain(repeated)
+
+
+def plain(secret: str) -> str:
+    """A password in the form that is stored.
+
+    >>> plain("Jose\u0301 ４７１１") == "José 4711"
+    True
+    """
+    return unicodedata.normalize("NFKC", secret)
 
 
 def _guesses(password: str) -> float:

@@ -12,7 +12,7 @@ from ridedash.geo import LatLng
 from ridedash.store.models.desk import CostCentre, Favourite
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import LogoRow, Property, SignIn, Staff
-from ridedash.store.sign_ins import sign_in_key
+from ridedash.store.sign_ins import sign_in_key, sign_in_keys
 
 GROUNDS: Final = ("light", "dark")  # background of a logo
 DOOR_BYTES: Final = 12
@@ -111,16 +111,20 @@ def add_staff(
 
 def find_staff(s: Session, sign_in_name: str) -> Staff | None:
     """The member of staff with this sign-in name who is not disabled."""
-    query = select(Staff).where(
-        Staff.sign_in_name == sign_in_key(sign_in_name), Staff.disabled_at.is_(None)
-    )
-    return s.scalars(query).first()
+    found = anybody(s, sign_in_name)
+    return found if found is not None and found.disabled_at is None else None
+
+
+def anybody(s: Session, sign_in_name: str) -> Staff | None:
+    """The person with this sign-in name, disabled or not."""
+    query = select(Staff).where(Staff.sign_in_name.in_(sign_in_keys(sign_in_name)))
+    found = {row.sign_in_name: row for row in s.scalars(query)}
+    return next((found[key] for key in sign_in_keys(sign_in_name) if key in found), None)
 
 
 def is_taken(s: Session, sign_in_name: str) -> bool:
     """Whether a person, disabled or not, has this sign-in name: no two people share one."""
-    query = select(Staff.id).where(Staff.sign_in_name == sign_in_key(sign_in_name))
-    return s.scalars(query).first() is not None
+    return anybody(s, sign_in_name) is not None
 
 
 def staff_of(s: Session, property_id: int) -> list[Staff]:

@@ -12,12 +12,17 @@ from sqlalchemy import ColumnElement, exists, func, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from ridedash.store.database.database import insert_if_new
+from ridedash.store.database.numbers import made_at
 from ridedash.store.models.orders import Heartbeat, Order, OrderState
 from ridedash.store.models.people import Property
 from ridedash.store.models.restores import LostOrder, Restore, Watermark
 
 ROW: Final = 1  # the id of the one row of Watermark
 AT_ONCE: Final = 500  # references in one statement
+# by how much the clocks of servers and processes may differ
+CLOCKS_DIFFER: Final = timedelta(seconds=5)
+# by how much the time of a number may be too late (numbers.made_at)
+NUMBERS_LATE: Final = timedelta(hours=1)
 
 
 def identity(s: Session) -> str:
@@ -114,6 +119,26 @@ def last_restore(s: Session) -> Restore | None:
     return s.scalars(select(Restore).order_by(Restore.id.desc()).limit(1)).first()
 
 
+def forgot(s: Session, number: int, now: datetime) -> bool:
+    """Whether the database has forgotten the time in which it gave out this row number.
+
+    The number is none of its rows. It was given between the moment to which the database was
+    restored and the one at which that was noticed; or, as long as no worker has noticed it, after
+    the last instant that the database knows of. False for a number of an early release.
+    """
+    made = made_at(number)
+    if made is None or made > now + NUMBERS_LATE:
+        return False
+    known = last_known_moment(s)
+    if known is not None and made > known + CLOCKS_DIFFER:
+        return True
+    lost = select(Restore.id).where(
+        or_(Restore.restored_to.is_(None), Restore.restored_to <= made + CLOCKS_DIFFER),
+        Restore.noticed_at >= made - NUMBERS_LATE,
+    )
+    return s.scalars(lost.limit(1)).first() is not None
+
+
 class Waiting(NamedTuple):
     """The parts of a restore that wait for a decision."""
 
@@ -121,6 +146,7 @@ class Waiting(NamedTuple):
     is_open: bool  # not accepted yet
     held: int  # rides that are not ordered until a person decides
     lost: int  # orders that were sent, and that the database has lost
+    is_bare: bool = False  # the journals were lost; maybe the database was restored as well
 
 
 def waiting(
@@ -138,7 +164,11 @@ def waiting(
     held = select(func.count()).where(*_held(property_id))
     lost = select(func.count()).where(*_lost(property_id, homeless=homeless))
     found = Waiting(
-        last.restored_to, last.accepted_at is None, s.scalar(held) or 0, s.scalar(lost) or 0
+        last.restored_to,
+        last.accepted_at is None,
+        s.scalar(held) or 0,
+        s.scalar(lost) or 0,
+        last.bare,
     )
     return found if found.is_open or found.held or found.lost else None
 
@@ -193,7 +223,8 @@ CAN_BE_HELD: Final = (OrderState.SCHEDULED, OrderState.WAITING)
 
 def has_sent(s: Session) -> bool:
     """Whether the database knows of an order that the service has booked."""
-    return bool(s.scalar(select(exists().where(Order.booking_id.is_not(None)))))
+    query = select(Order.id).where(Order.booking_id.is_not(None)).limit(1)
+    return s.scalars(query).first() is not None
 
 
 def _held(property_id: int | None) -> tuple[ColumnElement[bool], ...]:

@@ -7,9 +7,11 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, and_, false, or_, select, union
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from ridedash.names import begins
+from ridedash.store.models.lists import Companion
 from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Guest
-from ridedash.text import compact_key, normalised, plain_code
+from ridedash.text import compact_key, plain_code
 
 PHONE: Final = re.compile(r"[+\d\s().\-/]+")
 PHONE_LEAST: Final = 4  # digits; people remember the last four of a phone
@@ -40,11 +42,26 @@ def guests_like(property_id: int, text: str) -> Select[tuple[int]]:
 
 
 def _guest_is(text: str) -> ColumnElement[bool]:
+    return _person_is(Guest, text)
+
+
+def _person_is(who: type[Guest | Companion], text: str) -> ColumnElement[bool]:
     digits = phone_digits(text)
     if digits:
-        return Guest.phone.like(f"%{digits}%")
-    words = normalised(text).split()
-    return and_(*(Guest.folded.like(f"% {word}%") for word in words)) if words else false()
+        return or_(who.phone.like(f"%{digits}%"), who.phone2.like(f"%{digits}%"))
+    words = begins(text)
+    if not words:
+        return false()
+    return and_(*(or_(*(who.folded.contains(form) for form in forms)) for forms in words))
+
+
+def _rides_along(property_id: int, text: str) -> Select[tuple[int]]:
+    """Ids of orders with a further guest of this room, or whom the text means as it does a guest.
+
+    A property has few of them, as they are deleted with the rides' guests.
+    """
+    means = _person_is(Companion, text), Companion.room.istartswith(text, autoescape=True)
+    return select(Companion.order_id).where(Companion.property_id == property_id, or_(*means))
 
 
 def phone_digits(text: str) -> str:
@@ -82,6 +99,7 @@ def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
     ).subquery()
     fits = [
         _guest_is(text),
+        Order.id.in_(_rides_along(property_id, text)),
         Order.room.istartswith(text, autoescape=True),
         *(number for _index, number in _numbers(s, text)),
     ]
@@ -109,6 +127,7 @@ def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Selec
     for room in spellings(text):
         yield _by("orders_of_room", orders.where(Order.room == room))
     yield from _of_guests(s, property_id, text, limit)
+    yield _rides_along(property_id, text).order_by(Companion.order_id.desc()).limit(limit)
     part = compact_key(text)
     if _is_plate(part):
         plates = select(Ride.order_id).where(

@@ -1,10 +1,7 @@
-"""Sign-ins stored on the server, and throttling of password guesses.
-
-See docs/security.md ASVS 6.3.1, ASVS 7.2.
-"""
+"""Sign-ins stored on the server, and what ends them (docs/security.md ASVS 7.2)."""
 
 import secrets
-from collections.abc import Iterable
+import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -18,30 +15,22 @@ from sqlalchemy import (
     func,
     insert,
     inspect,
-    literal,
     select,
     text,
+    update,
 )
 from sqlalchemy.orm import Session
 
-from ridedash.inputs import network_of
-from ridedash.store.database.database import UtcDateTime, insert_if_new
+from ridedash.confusables import INVISIBLE
+from ridedash.store.database.numbers import first_number
 from ridedash.store.encryption import secret_hash
 from ridedash.store.invitations import end_links_of
 from ridedash.store.kiosks import end_codes_of
-from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff, Throttle
+from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff
 
-SIGN_IN_LASTS: Final = timedelta(hours=12)
-NAME_FREE_FAILS: Final = 5  # from this failure of one name on there is a wait, which doubles
-NAME_WAIT_S: Final = 30
-NAME_WAIT_MAX_S: Final = 15 * 60
-
-
-# after this time without a failure the count of a name starts again
-NAME_FORGET: Final = timedelta(hours=1)
-WINDOW: Final = timedelta(minutes=10)
-ADDRESS_LIMIT: Final = 30
-TOTAL_LIMIT: Final = 300
+UNUSED_LASTS: Final = timedelta(hours=12)  # since a person last used the sign-in
+WHOLE_LASTS: Final = timedelta(days=7)  # since the password was typed, however it is used
+BROWSERS_BYTES: Final = 9  # of the random part of Staff.browsers
 # longer than any process caches a sign-in, even if clocks differ
 ENDED_STORED_FOR: Final = timedelta(days=1)
 ENDING: Final = 7_413_020_932  # number of PostgreSQL's advisory lock for ending sign-ins
@@ -50,10 +39,12 @@ ENDING: Final = 7_413_020_932  # number of PostgreSQL's advisory lock for ending
 class SignInFacts(NamedTuple):
     """A valid sign-in, its member of staff and the property shown (an admin may choose any).
 
-    `sign_in` is the hash of the secret, by which the sign-in is stored.
+    `sign_in` is the hash of the secret, by which the sign-in is stored. It began at `began_at` and
+    ends at `expires_at` if no one uses it.
     """
 
     sign_in: str
+    began_at: datetime
     expires_at: datetime
     staff_id: int
     property_id: int
@@ -62,10 +53,30 @@ class SignInFacts(NamedTuple):
     language: str | None  # the person's own choice
     house_language: str | None  # the default of the property shown
 
+    @property
+    def is_last_end(self) -> bool:
+        """Whether no use moves the end any more: the password must be typed again by then."""
+        return self.expires_at >= self.began_at + WHOLE_LASTS
+
 
 def sign_in_key(name: str) -> str:
-    """A sign-in name in its stored form: casefolded, with single spaces."""
-    return " ".join(name.split()).casefold()
+    """A sign-in name in its stored form, however a keyboard writes it.
+
+    It is composed, in small letters of usual width, with single spaces and nothing invisible.
+
+    >>> sign_in_key(" Jose\u0301  GARCI\u0301A \u200b"), sign_in_key("ｊｏｓé")
+    ('josé garcía', 'josé')
+    """
+    seen = INVISIBLE.sub("", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join(unicodedata.normalize("NFKC", seen).split())
+
+
+def sign_in_keys(name: str) -> list[str]:
+    """`sign_in_key`, after the forms in which earlier releases may have stored the name."""
+    forms = (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
+    return list(
+        dict.fromkeys([*(" ".join(f.split()).casefold() for f in forms), sign_in_key(name)])
+    )
 
 
 def open_sign_in(
@@ -74,9 +85,9 @@ def open_sign_in(
     now: datetime,
     *,
     property_id: int | None = None,
-    until: datetime | None = None,
+    instead_of: SignInFacts | None = None,
 ) -> str:
-    """Create a sign-in until `until`, or for 12 hours.
+    """Create a sign-in, which ends after UNUSED_LASTS, or when `instead_of` would have ended.
 
     Returns its secret, which only the browser stores. Raises LookupError for a person who is
     unknown or disabled. The sign-in shows the property `property_id`, which callers may choose only
@@ -89,7 +100,9 @@ def open_sign_in(
     row = SignIn(
         id_hash=secret_hash(sid), property_id=property_id or staff.property_id, staff_id=staff_id
     )
-    row.created_at, row.expires_at = now, until or now + SIGN_IN_LASTS
+    row.created_at, row.expires_at = now, now + UNUSED_LASTS
+    if instead_of is not None:
+        row.created_at, row.expires_at = instead_of.began_at, instead_of.expires_at
     s.add(row)
     s.execute(delete(SignIn).where(SignIn.expires_at < now))
     return sid
@@ -103,8 +116,8 @@ def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
 
 
 _SIGN_IN: Final = (  # built once, because every page runs it
-    select(SignIn.id_hash, SignIn.expires_at, Staff.id, SignIn.property_id, Staff.name, Staff.role)
-    .add_columns(Staff.language, Property.language)
+    select(SignIn.id_hash, SignIn.created_at, SignIn.expires_at, Staff.id, SignIn.property_id)
+    .add_columns(Staff.name, Staff.role, Staff.language, Property.language)
     .join(Staff, Staff.id == SignIn.staff_id)
     .join(Property, Property.id == SignIn.property_id)
     .where(
@@ -115,14 +128,29 @@ _SIGN_IN: Final = (  # built once, because every page runs it
 )
 
 
+def end_after_use(used: SignInFacts, now: datetime) -> datetime:
+    """When a sign-in ends that a person uses now, if no one uses it after that."""
+    return min(now + UNUSED_LASTS, used.began_at + WHOLE_LASTS)
+
+
+def note_use(s: Session, used: SignInFacts, now: datetime) -> SignInFacts:
+    """Let a sign-in that a person uses last on; returns its facts. One that has ended stays so."""
+    until = end_after_use(used, now)
+    still = SignIn.id_hash == used.sign_in, SignIn.expires_at > now, SignIn.expires_at < until
+    s.execute(update(SignIn).where(*still).values(expires_at=until))
+    return used._replace(expires_at=max(until, used.expires_at))
+
+
 def close_sign_in(s: Session, sid: str) -> None:
     """End one sign-in. A copy of its cookie is useless afterwards, in all processes within 2 s."""
     _end(s, SignIn.id_hash == secret_hash(sid))
 
 
-def close_all_sign_ins(s: Session, staff_id: int) -> None:
-    """End every sign-in of a member of staff."""
+def close_all_sign_ins(s: Session | Connection, staff_id: int) -> None:
+    """End every sign-in of a member of staff; no browser is known as theirs any more."""
     _end(s, SignIn.staff_id == staff_id)
+    fresh = update(Staff).where(Staff.id == staff_id)
+    s.execute(fresh.values(browsers=secrets.token_urlsafe(BROWSERS_BYTES)))
 
 
 def ended_secrets(s: Session, after: int) -> list[tuple[int, str]]:
@@ -135,73 +163,24 @@ def ended_secrets(s: Session, after: int) -> list[tuple[int, str]]:
     return [(number, hashed) for number, hashed in s.execute(query)]
 
 
-def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float:
-    """0.0 when a password may be verified now; otherwise the seconds to wait.
-
-    Needs a write session.
-
-    At 0.0 the attempt is counted as failed until `sign_in_succeeded`: counting before verifying
-    stops guesses made in parallel.
-    """
-    closed = _closed_s(s, (_address_key(address), "all"), now)
-    if closed:
-        return closed
-    keys = _name_key(name), _address_key(address), "all"  # locked in this order by every caller
-    rows = {key: _lock_throttle(s, key, now) for key in keys}
-    wait = max(_remaining_s(row.blocked_until, now) for row in rows.values())
-    if wait:
-        return wait
-    _count_name(rows[_name_key(name)], now)
-    _count_window(rows[_address_key(address)], ADDRESS_LIMIT, now)
-    _count_window(rows["all"], TOTAL_LIMIT, now)
-    return 0.0
-
-
-def code_allowed(s: Session, address: str, now: datetime) -> float:
-    """0.0 when a device's pairing code may be tried now; otherwise the seconds to wait.
-
-    Needs a write session. All tries are counted, right ones too: no one pairs thirty devices in ten
-    minutes.
-    """
-    limits = {f"pairing:{network_of(address)}": ADDRESS_LIMIT, "pairing": TOTAL_LIMIT}
-    closed = _closed_s(s, limits, now)
-    if closed:
-        return closed
-    # every caller locks them in this order
-    rows = {key: _lock_throttle(s, key, now) for key in limits}
-    wait = max(_remaining_s(row.blocked_until, now) for row in rows.values())
-    if not wait:
-        for key, most in limits.items():
-            _count_window(rows[key], most, now)
-    return wait
-
-
-def sign_in_succeeded(s: Session, name: str, address: str) -> None:
-    """Forget the failures of a name; do not count this try for its address and the total."""
-    s.execute(delete(Throttle).where(Throttle.key == _name_key(name)))
-    for key in (_address_key(address), "all"):
-        row = s.get(Throttle, key, with_for_update=True)
-        if row is not None:
-            row.fails = max(0, row.fails - 1)
-            row.blocked_until = None
-
-
 def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
     """Record sign-ins and links that end early, for processes that cache them (`ended_secrets`).
 
-    The processes ask only for numbers above one that they have read. On PostgreSQL a higher number
-    could be committed before a lower one, so a lock allows only one writer at a time. The newest
-    row always stays: SQLite would give its number to the next row, which no process would then
-    read.
+    The processes ask only for numbers above one that they have read. So each number is above all
+    earlier ones, also after the clock was set back: a lock allows only one writer at a time on
+    PostgreSQL, and the newest row always stays.
     """
-    now = datetime.now(UTC)
-    if _dialect(s) == "postgresql":
+    now, connection = datetime.now(UTC), _connection(s)
+    if connection.dialect.name == "postgresql":
         s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
     newest = select(func.max(EndedSignIn.id)).scalar_subquery()
     old = EndedSignIn.at < now - ENDED_STORED_FOR
     s.execute(delete(EndedSignIn).where(old, EndedSignIn.id < newest))
-    ended = hashes.add_columns(literal(now, UtcDateTime))
-    s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], ended))
+    ended = s.execute(hashes).scalars().all()
+    first = first_number(connection, EndedSignIn.__tablename__, len(ended))
+    rows = [{"id": first + n, "id_hash": each, "at": now} for n, each in enumerate(ended)]
+    if rows:
+        s.execute(insert(EndedSignIn), rows)
 
 
 def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
@@ -210,64 +189,18 @@ def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
     s.execute(delete(SignIn).where(which))
 
 
-def _dialect(s: Session | Connection) -> str:
-    return (s.get_bind() if isinstance(s, Session) else s).dialect.name
+def _connection(s: Session | Connection) -> Connection:
+    return s.connection() if isinstance(s, Session) else s
 
 
 @event.listens_for(Staff, "after_update")
 def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> None:
     """End the access of staff who are disabled, or who get another role or property.
 
-    This ends their sign-ins, and the links and codes that they made.
+    This ends their sign-ins, and the links and codes that they made; no browser is known as theirs.
     """
     facts = inspect(staff).attrs
     if any(facts[name].history.has_changes() for name in ("disabled_at", "role", "property_id")):
-        _end(connection, SignIn.staff_id == staff.id)
+        close_all_sign_ins(connection, staff.id)
         end_links_of(connection, staff.id)
         end_codes_of(connection, staff.id)
-
-
-def _closed_s(s: Session, keys: Iterable[str], now: datetime) -> float:
-    """Seconds until all these limits allow a try again. Stores nothing for a refused try."""
-    until = select(Throttle.blocked_until).where(Throttle.key.in_(keys))
-    return max((_remaining_s(at, now) for at in s.scalars(until)), default=0.0)
-
-
-def _lock_throttle(s: Session, key: str, now: datetime) -> Throttle:
-    """The count of a key, locked until the session ends: parallel guesses are all counted."""
-    row = s.get(Throttle, key, with_for_update=True)
-    if row is None:
-        insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)
-        row = s.get_one(Throttle, key, with_for_update=True)
-    return row
-
-
-def _remaining_s(until: datetime | None, now: datetime) -> float:
-    return max(0.0, (until - now).total_seconds()) if until else 0.0
-
-
-def _count_name(row: Throttle, now: datetime) -> None:
-    if now - row.since > NAME_FORGET:
-        row.fails = 0
-    row.fails, row.since = row.fails + 1, now
-    if row.fails >= NAME_FREE_FAILS:
-        doublings = min(row.fails - NAME_FREE_FAILS, 10)
-        row.blocked_until = now + timedelta(
-            seconds=min(NAME_WAIT_S * 2**doublings, NAME_WAIT_MAX_S)
-        )
-
-
-def _count_window(row: Throttle, limit: int, now: datetime) -> None:
-    if now - row.since >= WINDOW or row.since > now:
-        row.fails, row.since, row.blocked_until = 0, now, None
-    row.fails += 1
-    if row.fails >= limit:
-        row.blocked_until = row.since + WINDOW
-
-
-def _name_key(name: str) -> str:
-    return "name:" + secret_hash(sign_in_key(name))
-
-
-def _address_key(address: str) -> str:
-    return "address:" + network_of(address)

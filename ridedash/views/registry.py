@@ -13,6 +13,7 @@ from ridedash.views.admin import (
     accounts,
     audit_log,
     face,
+    fits,
     kiosk_actions,
     kiosks,
     languages,
@@ -24,7 +25,8 @@ from ridedash.views.admin import (
     word_reviews,
 )
 from ridedash.views.admin import property as own_property
-from ridedash.views.auth import invitations, profile, sign_in
+from ridedash.views.auth import invitations, profile, sign_in, staying
+from ridedash.views.board import handover
 from ridedash.views.board import kiosks as kiosk_desk
 from ridedash.views.board import pages as board
 from ridedash.views.booking import (
@@ -39,7 +41,7 @@ from ridedash.views.booking import (
 )
 from ridedash.views.booking import pages as booking
 from ridedash.views.guest import pages as guest
-from ridedash.views.history import csv_export, handover, search
+from ridedash.views.history import csv_export, search
 from ridedash.views.history import pages as history
 from ridedash.views.insights import csv_export as insights_csv
 from ridedash.views.insights import pages as insights
@@ -48,16 +50,18 @@ from ridedash.views.kiosk import orders as kiosk_orders
 from ridedash.views.kiosk import pages as kiosk
 from ridedash.views.kiosk import pairing as kiosk_pairing
 from ridedash.views.kiosk import visit as kiosk_visit
+from ridedash.views.lists import pages as lists
 from ridedash.views.ops import monitoring
 from ridedash.views.rides import actions as _actions  # noqa: F401 - adds routes to rides.bp
 from ridedash.views.rides import handouts, messages, restored
 from ridedash.views.rides import pages as rides
 from ridedash.views.web import face as faces
+from ridedash.views.web import kept_forms
 from ridedash.views.web.permissions import ADMIN, AUDIT, MANAGE, SEE, may
 from ridedash.wording import gettext as _
 
 BLUEPRINTS = (
-    *(sign_in.bp, invitations.bp, profile.bp),
+    *(sign_in.bp, staying.bp, invitations.bp, profile.bp),
     *(
         board.bp,
         kiosk_desk.bp,
@@ -67,14 +71,17 @@ BLUEPRINTS = (
         pickup_times.bp,
         flights.bp,
     ),
+    lists.bp,
     *(groups.bp, group_stop.bp, group_cards.bp, series.bp),
     *(rides.bp, handouts.bp, messages.bp, restored.bp, guest.bp),
-    *(history.bp, csv_export.bp, search.bp, handover.bp),
+    *(history.bp, csv_export.bp, search.bp),
+    handover.bp,
     *(insights.bp, insights_csv.bp),
     *(kiosk.bp, kiosk_pairing.bp, kiosk_visit.bp, kiosk_orders.bp, door.bp, own_phone.bp),
     *(
         own_property.bp,
         face.bp,
+        fits.bp,
         languages.bp,
         own_words.bp,
         word_reviews.bp,
@@ -103,11 +110,13 @@ class RowIdConverter(BaseConverter):
 
 
 def init_app(app: Flask) -> None:
-    """Register the blueprints, and give templates `settings_tabs()` and `face_of()`."""
+    """Register the blueprints, and give templates what they ask for on several pages."""
     app.url_map.converters["int"] = RowIdConverter
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     app.add_template_global(settings_tabs)
+    app.add_template_global(kept_forms.page_of)
+    staying.init_app(app)
     app.add_template_global(faces.face_of)
 
 

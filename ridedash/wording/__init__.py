@@ -13,7 +13,8 @@ from ridedash.wording.actions import (
 )
 from ridedash.wording.codes import Refusal, refusal
 from ridedash.wording.payment import NOT_KNOWN as PAYMENT_NOT_KNOWN
-from ridedash.wording.payment import payment_name, payment_words, price_told
+from ridedash.wording.payment import When as PayWhen
+from ridedash.wording.payment import guest_pays, payment_name, payment_words, price_told
 from ridedash.wording.say import (
     Audience,
     Words,
@@ -31,10 +32,12 @@ __all__ = [
     "PAYMENT_NOT_KNOWN",
     "ActionWords",
     "Audience",
+    "PayWhen",
     "Refusal",
     "Words",
     "action_words",
     "gettext",
+    "guest_pays",
     "in_language",
     "lazy",
     "lazy_pgettext",

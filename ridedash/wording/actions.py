@@ -107,6 +107,7 @@ _DONE: Final[dict[str, Text]] = {
     "link": _("The account is connected again."),
     "stop": _("This ride is followed no longer."),
     "disarm": _("Taken back: it will not be cancelled."),
+    "guest": _("The guest is corrected."),
 }
 _UNCONFIRMED: Final[dict[str, Text]] = {
     "abort": _("Asked to stop, not confirmed yet"),
@@ -140,6 +141,12 @@ _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
     ),
 }
 # codes after which another attempt does not help until the link is repaired
+# codes whose words fit after these actions only; after others the service's own are quoted alone
+_ONLY_AFTER: Final = {
+    wire.BOOKING_ALLOTED: ("abort",),
+    wire.CANCELLATION_NOT_ALLOWED: ("abort", "cancel"),
+    wire.RIDE_IN_PROGRESS: ("abort", "cancel"),
+}
 _UNTIL_REPAIRED: Final = frozenset({"RECONNECT", "KEY_MISSING"})
 _MATCHED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 _AGAIN: Final[dict[str, Text]] = {
@@ -186,9 +193,9 @@ def outcome_words(
     """The outcome of an action, for staff.
 
     `outcome` is done, armed (a cancel that waits for a booking number), refused, unconfirmed,
-    unanswered (feedback that is not sent again), not_now or not_sent. `header` is the service's
-    short text, used where there is no `code`, and `text` its long one; `facts` are the values of
-    placeholders, such as `drop`.
+    unanswered (feedback that is not sent again), not_now or not_sent. `header` and `text` are the
+    service's own words, which are quoted; the header of a refused change of the drop stands in for
+    its code. `facts` are the values of placeholders, such as `drop`.
     """
     if outcome == "armed":
         return Words(
@@ -219,17 +226,22 @@ def outcome_words(
             "waiting",
         )
     if outcome == "not_sent":
-        return _unsent(name, code)
-    return _refused(code or header, text, facts)
+        return _unsent(name, code, text)
+    said = wire.said(header, text)
+    if name == "drop" and code is None:
+        return _refused(header, said, facts)
+    if name not in _ONLY_AFTER.get(wire.normal_code(code or ""), (name,)):
+        return _refused(None, said or code, facts)
+    return _refused(code, said, facts)
 
 
-def _unsent(name: str, code: str | None) -> Words:
+def _unsent(name: str, code: str | None, text: str | None) -> Words:
     """Why the service has certainly done nothing; suggests a retry only if that can help."""
     headline, detail, icon = _UNSENT.get(code or "", _UNSENT["NO_CONNECTION"])
     words = str(detail)
     if code in _UNTIL_REPAIRED and name in ("cancel", "drop"):
         words += str(_(" Until then, call the driver."))
-    return Words(str(headline), words, "bad", icon)
+    return Words(str(headline), " ".join(filter(None, [words, service_quote(text)])), "bad", icon)
 
 
 def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -> Words:

@@ -113,7 +113,13 @@ _ITEMS: Final[dict[str, tuple[Text, Text | tuple[Text, Text]]]] = {
         _("What you see is the last we understood."),
     ),
     "car_swapped": (_("The car was swapped"), _("Tell the guest the new number plate.")),
-    "driver_lost": (_("The driver cancelled"), _("Forget the old number plate.")),
+    "driver_lost": (
+        _("The driver cancelled"),
+        (
+            _("Tell the guest: {detail} does not come."),
+            _("Tell the guest: the old number plate no longer holds."),
+        ),
+    ),
     "after_end": (
         _("News after the end"),
         _("The ride company reported “{detail}” after the ride ended."),
@@ -173,6 +179,20 @@ _ITEMS: Final[dict[str, tuple[Text, Text | tuple[Text, Text]]]] = {
         _("A late answer came after “book again”."),
     ),
 }
+
+
+_VERBS: Final[dict[str, Text]] = {
+    "late_double": _("Keep both"),
+    "car_swapped": _("Guest told"),
+    "driver_lost": _("Guest told"),
+    "long_search": _("Keep waiting"),
+}
+_SEEN: Final = _("Seen")
+
+
+def seen_verb(name: str) -> str:
+    """What the button says that ends an attention item, on the board, the page and in the log."""
+    return str(_VERBS.get(name, _SEEN))
 
 
 def attention_words(name: str, detail: str | None) -> tuple[str, str]:

@@ -18,7 +18,8 @@ from ridedash.wording.say import lazy as _
 class Refusal:
     """What happened, why, and the next step.
 
-    `quote` is the service's own message, or its code if it sent none; "" for most refusals.
+    `quote` is the service's own message; "" if it sent none. A refusal for which we have no words
+    of its own then quotes the code.
     """
 
     headline: str
@@ -33,7 +34,7 @@ class _Entry:
     why: Text
     next_step: Text
     guest: Text
-    quoted: bool = False
+    code_quoted: bool = False  # in place of a message, if the service sent none
 
 
 _ASK: Final = _("We can't book this here. Please ask our staff")
@@ -42,7 +43,7 @@ _ASK_PAYMENT: Final = _("Please ask our staff about payment")
 
 _CAR_TYPE: Final = _Entry(
     _("This car type isn't offered here"),
-    _("The list of cars has changed."),
+    _("The ride company does not take it for this pickup."),
     _("Pick another car; the list is reloaded."),
     _("That car isn't available. Choose another"),
 )
@@ -51,6 +52,12 @@ _OTHER_CITY: Final = _Entry(
     _("City rides stay inside one city."),
     _("Use an outstation car, or choose a nearer drop."),
     _("That's outside the city. Choose another place"),
+)
+_INVALID_DROP: Final = _Entry(
+    _("The ride company does not take this drop"),
+    _("It may be too far away for this car."),
+    _("Use an outstation car, or choose a nearer drop."),
+    _("Choose a different drop"),
 )
 _OUR_KEY: Final = _Entry(
     _("Not booked"),
@@ -87,9 +94,9 @@ _CREATE: Final[dict[str, _Entry]] = {
         _ASK_PAYMENT,
     ),
     wire.PAYMENT_PENDING: _Entry(
-        _("The account's last payment is still processing"),
+        _("A payment of the account is open"),
         _("The ride company waits for it."),
-        _("Try again in a few minutes, or use the house account."),
+        _("The guest settles it in the ride app; then try again, or use the house account."),
         _ASK_PAYMENT,
     ),
     wire.SVC_CREDIT_DUE: _Entry(
@@ -98,10 +105,11 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("The guest settles it in the ride app; then try again, or use the house account."),
         _ASK_PAYMENT,
     ),
-    wire.INVALID_DROP_LOCATION: _OTHER_CITY,
+    wire.INVALID_DROP_LOCATION: _INVALID_DROP,
+    "OTHER_CITY": _OTHER_CITY,
     wire.NO_CABS_AVAILABLE: _Entry(
         _("No car is free right now"),
-        _("The ride company has none near the pickup."),
+        _("The ride company has none for this ride."),
         _("Try again in a few minutes, or pick another car."),
         _("No car right now. Other cars may be free"),
     ),
@@ -131,7 +139,7 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Or the place isn't served by shared rides."),
         _("Book the same trip with another car."),
         _("No shared ride right now. Other cars:"),
-        quoted=True,
+        code_quoted=True,
     ),
     "NOT_SENT": _Entry(
         _("Not booked: we never reached the ride company"),
@@ -208,16 +216,16 @@ _RIDE: Final[dict[str, _Entry]] = {
         _("A driver has accepted. Cancel anyway?"),
     ),
     wire.HEADER_INVALID_DROP: _Entry(
-        _("Drop not changed: it is in another city"),
+        _("Drop not changed: the ride company does not take that place"),
         _("Still going to {drop}."),
-        _("Choose a place in the same city."),
-        _("Drop not changed: that is in another city"),
+        _("Choose another place."),
+        _("That was not possible. Please ask our staff"),
     ),
     wire.HEADER_OOPS: _Entry(
-        _("Drop not changed: the ride has ended"),
+        _("Drop not changed: the ride company refused"),
         _("A drop can change only while a ride is live."),
-        _("Book a new ride if one is needed."),
-        _("Drop not changed: the ride has ended"),
+        _("If the ride is on, call the driver; if it is over, book a new one."),
+        _("That was not possible. Please ask our staff"),
     ),
     wire.CANCELLATION_NOT_ALLOWED: _Entry(
         _("Can't be cancelled now"),
@@ -225,7 +233,7 @@ _RIDE: Final[dict[str, _Entry]] = {
         _("Call the driver or support."),
         # T: critical
         _("Can't be cancelled now. Please ask our staff"),
-        quoted=True,
+        code_quoted=True,
     ),
     wire.BOOKING_ALREADY_CANCELLED: _Entry(
         _("Already cancelled"),
@@ -288,7 +296,7 @@ _OTHER: Final = _Entry(
     _("Nothing was ordered."),
     _("Try again, or copy the text for support."),
     _("Not booked. Please ask our staff"),
-    quoted=True,
+    code_quoted=True,
 )
 _OTHER_RIDE: Final = _Entry(
     _("The ride company refused"),
@@ -296,7 +304,7 @@ _OTHER_RIDE: Final = _Entry(
     _("Try again, or call the driver."),
     # T: critical
     _("That was not possible. Please ask our staff"),
-    quoted=True,
+    code_quoted=True,
 )
 
 _ALIASES: Final = {
@@ -321,17 +329,14 @@ def refusal(
 
     `code` is the service's or our own, or, of a refused change of the drop, the `header` in the
     body of the answer. `ordering`: whether a booking was refused, or an action on a ride. Facts:
-    fee, drop, old, new. A `quoted` entry, such as the one for unlisted codes, quotes the service's
-    message, or the code if there is no message.
+    fee, drop, old, new. Staff read the service's `message` too, wherever it says something.
     """
     entry = _entry(code, ordering)
     if audience is Audience.GUEST:
         return Refusal(say(entry.guest, facts), "", "")
-    # the service also sends BOOKING_FAILED as a message, which says nothing
-    empty = wire.normal_code(message or "") in ("", wire.BOOKING_FAILED)
-    quote = ""
-    if entry.quoted:
-        quote = (code if empty else message) or ""
+    quote = wire.said(message)
+    if entry.code_quoted:
+        quote = quote or code or ""
     return Refusal(
         say(entry.headline, facts), say(entry.why, facts), say(entry.next_step, facts), quote
     )

@@ -10,6 +10,7 @@ from typing import Final
 from ridedash import wire
 from ridedash.text import normalised
 from ridedash.wording.codes import refusal
+from ridedash.wording.payment import When, guest_pays
 from ridedash.wording.say import Audience, Text, lazy_pgettext, say
 from ridedash.wording.say import lazy as _
 
@@ -111,6 +112,7 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
         _("Our staff can help."),
     ),
     "closed": (_("This ride can't be shown here."), _NONE, _("Please ask our desk about it.")),
+    "gone": (_("We can't follow your ride here any more."), _NONE, _("Please ask our desk now.")),
     # cancelling
     "cancelled": (_("Your ride is cancelled."), _NONE, _NONE),
     "cancelling": (
@@ -157,10 +159,6 @@ _FREE_UNTIL: Final = _("Cancelling costs nothing until {at}, then {fee}.")
 _FEE: Final = _("Cancelling may cost {fee}.")
 # T: critical
 _FEE_UNKNOWN: Final = _("Cancelling may cost a fee.")
-# T: critical
-_PAY_DRIVER: Final = _("You pay the driver in cash.")
-# T: critical
-_HOUSE_PAYS: Final = _("The house pays this ride.")
 
 
 def kiosk_words(case: str, **facts: str) -> Said:
@@ -226,5 +224,5 @@ def cancel_words(fee: str = "", free_until: str = "", *, free: bool = False) -> 
 
 
 def pays_words(house_pays: bool) -> str:
-    """Who pays for a ride, and how."""
-    return str(_HOUSE_PAYS if house_pays else _PAY_DRIVER)
+    """Who pays for a ride that is not booked yet, and how."""
+    return guest_pays(wire.SVC_MONEY if house_pays else wire.CASH, When.BEFORE, brief=True)

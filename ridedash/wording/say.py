@@ -353,3 +353,9 @@ def _isolate(fact: str, right_to_left: bool) -> str:
     if any(unicodedata.bidirectional(letter) in opposite for letter in fact):
         return f"\u2068{fact}\u2069"
     return fact
+
+
+def country_name(code: str) -> str:
+    """The name of a country, by its two letters, in the reader's language; the code if unknown."""
+    locale = flask_babel.get_locale() or Locale("en")
+    return str(locale.territories.get(code, code))

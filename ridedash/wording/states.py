@@ -69,10 +69,9 @@ _STATUSES: Final[dict[str, _Entry]] = {
         "warn",
         "search",
         _("Driver cancelled, finding another"),
-        _("Happens at most once per ride. Forget the old number plate."),
+        _("Happens at most once per ride.[ {forget}.]"),
         _("Your driver had to cancel. Finding another"),
-        # T: critical
-        _("Forget the old number plate"),
+        ("{forget}", _("Usually under a minute")),
     ),
     wire.SOFT_ALLOCATED: _Entry(
         "info",

@@ -37,12 +37,42 @@ _TYPED: Final = {
     "clock": lazy_pgettext("typed time", "o'clock"),
     "forenoon": lazy_pgettext("typed time", "am|in the morning"),
     "afternoon": lazy_pgettext("typed time", "pm|in the afternoon"),
+    # T: The second half of the day, where 12 may be noon and midnight: 午後
+    "second_half": lazy_pgettext("typed time", "from noon to midnight"),
     "evening": lazy_pgettext("typed time", "in the evening"),
     "night": lazy_pgettext("typed time", "at night"),
     "noon": lazy_pgettext("typed time", "noon|midday"),
     "midnight": lazy_pgettext("typed time", "midnight"),
     # T: Words that change nothing, such as "at" in: tomorrow at 6:15
     "skipped": lazy_pgettext("typed time", "at|the|of"),
+    "this_morning": lazy_pgettext("typed time", "this morning"),
+    "this_afternoon": lazy_pgettext("typed time", "this afternoon"),
+    # T: Before or behind a weekday: the one of this week
+    "this": lazy_pgettext("typed time", "this"),
+    # T: Before or behind a weekday, where some people mean the coming one and others that of next
+    # T: week
+    "next": lazy_pgettext("typed time", "next"),
+    "next_week": lazy_pgettext("typed time", "next week"),
+    # T: Behind a weekday, which is meant a week later: Monday week
+    "week_later": lazy_pgettext("typed time", "in a week"),
+    # T: Between two times, of which one is meant: 6 or 7
+    "either": lazy_pgettext("typed time", "or|until"),
+    # T: Before two times: between 6 and 7
+    "between": lazy_pgettext("typed time", "between|from"),
+    # T: Before the hour: 10 past 6. "–" where minutes stand behind the hour.
+    "past": lazy_pgettext("typed time", "past"),
+    "to": lazy_pgettext("typed time", "to"),
+    # T: Behind the hour, such as "y" in: las 6 y 10; and "menos" in: las 7 menos 10
+    "plus": lazy_pgettext("typed time", "past, behind the hour"),
+    "minus": lazy_pgettext("typed time", "to, behind the hour"),
+    # T: Numbers as words, each behind its figures. At least 1 to 12 and those of minutes. What
+    # T: is a time by itself is written with a colon: 1:30. "–" for numbers of Han characters.
+    "numbers": lazy_pgettext("typed time", "2 two|3 three|4 four"),
+    # T: Spans as words, each behind its minutes
+    "spans": lazy_pgettext("typed time", "60 an hour|30 half an hour|90 an hour and a half"),
+    # T: Parts of an hour, before or behind it, each with the minutes that it adds to the hour that
+    # T: is named: "-30 halb" for German "halb sieben", 6:30. "+15/-45 …" where people differ.
+    "shifts": lazy_pgettext("typed time", "+30 half past|+15 quarter past|-15 quarter to"),
     # T: What stands before a weekday, such as "on" Friday
     "on": lazy_pgettext("typed time", "on"),
 }
@@ -57,11 +87,14 @@ def time_words(locale: str) -> TimeWords:
 
 @lru_cache(maxsize=32)
 def _with_english(locale: str, typed: tuple[tuple[str, str], ...]) -> TimeWords:
-    listed = {name: tuple(each for each in text.split("|") if each != "–") for name, text in typed}
+    listed = {
+        name: tuple(each.strip() for each in text.split("|") if each != "–") for name, text in typed
+    }
     known, on = Locale.parse(locale), listed.pop("on")
     weekdays = tuple(tuple(_forms(known.days, number, on)) for number in range(7))
     months = tuple(tuple(_forms(known.months, number)) for number in range(1, 13))
-    return TimeWords(weekdays=weekdays, months=months, **listed).and_english()
+    of_24 = "H" in known.time_formats["short"].pattern
+    return TimeWords(weekdays=weekdays, months=months, of_24=of_24, **listed).and_english()
 
 
 def _forms(names: Any, number: int, on: Words = ()) -> Iterator[str]:
@@ -88,7 +121,6 @@ def examples(words: TimeWords) -> dict[str, str]:
         "tomorrow": f"{words.tomorrow[0]} 0615",
         "friday": f"{words.weekdays[4][0]} 14",
         "ahead": _("in %(n)d min", n=40),
-        "span": _("in %(h)d h", h=2),
         # T: A day with its month as a word, as it may be typed
         "dated": pgettext("typed time", "4 mar"),
         "night": f"{words.tomorrow[0]} 02:00",

@@ -51,6 +51,8 @@ def other_server(answers: Answers) -> Iterator[tuple[str, list[str]]]:
     def app(environ: Any, start: Any) -> Any:
         request = Request(environ)
         requests.append(request.path)
+        if request.referrer:
+            requests.append(f"Referer: {request.referrer}")
         answer = answers.get(
             request.path.split("/")[1], answer_with(404, "nothing", "text/plain")
         )()
@@ -199,6 +201,17 @@ def test_an_invalid_tile_is_a_failure_that_names_the_setting(
     (tiles,) = installation.findings({"tiles": tile})["tiles"]
     assert not tiles.ok
     assert f" answers {found}. Check RIDEDASH_TILES_URL." in tiles.text
+
+
+def test_a_host_of_tiles_that_refuses_our_pages_is_named_with_the_origin_that_it_got(
+    installation: Installation,
+) -> None:
+    (tiles,) = installation.findings({"tiles": answer_with(403, "no", "text/plain")})["tiles"]
+    assert not tiles.ok
+    (sent,) = [each for each in installation.requests if each.startswith("Referer: ")]
+    origin = sent.removeprefix("Referer: ")
+    assert f"HTTP 403: its host refuses pages of {origin} (sent as Referer" in tiles.text
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", origin)  # the origin alone
 
 
 def test_the_fetched_tile_contains_a_pickup_of_a_property(installation: Installation) -> None:

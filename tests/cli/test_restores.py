@@ -102,6 +102,32 @@ def test_doctor_notices_a_restored_database_and_changes_nothing(here: Installati
     assert items(here.world, order_id) == {}
 
 
+def test_doctor_notices_that_the_journals_are_lost(here: Installation) -> None:
+    here.world.place()
+    here.step(2)
+    order_id = planned(here.world)
+    shutil.rmtree(here.instance / "blackbox")
+    here.world.clock.go(60)
+    found = finding(here.services)
+    assert not found.ok
+    assert "names none of them" in found.text
+    here.step()
+    assert items(here.world, order_id) == {"held": None}
+    held = finding(here.services)
+    assert not held.ok
+    assert held.text.startswith("the journals of what was sent are lost")
+    assert "Planned rides that are held: 1" in held.text
+
+
+def test_doctor_on_a_machine_without_worker_asks_no_journal_while_another_works(
+    here: Installation,
+) -> None:
+    here.world.place()
+    here.step(3)
+    shutil.rmtree(here.instance / "blackbox")
+    assert finding(here.services).ok
+
+
 def test_doctor_says_what_waits_after_a_worker_has_noticed(here: Installation) -> None:
     restored(here)
     here.step()

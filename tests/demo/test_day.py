@@ -23,9 +23,11 @@ from ridedash.cli import demo, demo_day
 from ridedash.cli.commands import make_worker
 from ridedash.cli.sandbox_process import sandbox_settings
 from ridedash.demo.day import plan
+from ridedash.demo.day.playing import PHONE
 from ridedash.demo.day.progress import EXTENSION, Progress, after_the_day, words
 from ridedash.factory import create_app
 from ridedash.geo import LatLng
+from ridedash.phones import read_phone
 from ridedash.rides.worker import Worker
 from ridedash.sandbox import create_sandbox
 from ridedash.sandbox.bookings.snapshots import by_booking
@@ -320,3 +322,7 @@ def test_the_line_says_how_far_the_day_is_and_goes_away(made: Hotel) -> None:
         assert words() == "The day is being prepared: 12 of 26 rides."
         made.progress.going_on = False
         assert words() == ""
+
+
+def test_the_phone_of_a_demos_property_is_a_number_that_the_settings_accept() -> None:
+    assert read_phone(PHONE, "IN") == PHONE

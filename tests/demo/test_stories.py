@@ -96,7 +96,8 @@ def test_what_the_kiosk_of_the_stage_has_done_is_not_done_again(presenter: Prese
     moment = presenter.begin("alone")
     hand = presenter.step(moment, 0, kiosk="1")["hand"]
     assert (hand["screen"], hand["do"], hand["language"]) == ("kiosk", "book", "ar")
-    presenter.press("/admin/kiosks/1/here")
+    lobby = one(presenter, "SELECT id FROM kiosks WHERE name = 'Lobby'")
+    presenter.press(f"/admin/kiosks/{lobby}/here")
     drop = next(each for each in cities()[0].places if each.name == hand["drop"]).position
     place = {"drop_lat": drop.lat, "drop_lng": drop.lng, "drop_name": hand["drop"]}
     cars = at_kiosk("cars", **place)["cars"]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 from tests.engines.processes import Family
 
+SILENT: Final = "/healthz"  # an address of a page without scripts
 WAIT_S: Final = 30.0  # an upper bound for a condition on a busy machine, never a pause
 KEYS: Final = {  # https://www.w3.org/TR/webdriver2/#keyboard-actions
     "Enter": "\ue007",

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Final
 
-from tests.engines.engine import WAIT_S, Engine
+from tests.engines.engine import SILENT, WAIT_S, Engine
 from tests.engines.processes import Family
 
 with warnings.catch_warnings():  # marionette_driver imports old libraries for telephones
@@ -90,6 +90,8 @@ class Firefox(Engine):
         self.driver.set_window_rect(width=width, height=height)
 
     def forget(self) -> None:
+        # a page that asks the server meanwhile would be given a new session behind the next one
+        self.go(f"{self.run('return location.origin')}{SILENT}")
         self.driver.delete_all_cookies()
 
     def picture(self) -> bytes:

@@ -13,7 +13,7 @@ from selenium.webdriver.remote.remote_connection import RemoteConnection
 from selenium.webdriver.webkitgtk.options import Options
 from selenium.webdriver.webkitgtk.service import Service
 
-from tests.engines.engine import Engine
+from tests.engines.engine import SILENT, Engine
 from tests.engines.processes import Family
 
 DRIVER: Final = "WebKitWebDriver"
@@ -91,6 +91,8 @@ class WebKit(Engine):
         self.driver.set_window_size(width, height)
 
     def forget(self) -> None:
+        # a page that asks the server meanwhile would be given a new session behind the next one
+        self.go(f"{self.run('return location.origin')}{SILENT}")
         self.driver.delete_all_cookies()
 
     def picture(self) -> bytes:

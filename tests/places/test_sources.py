@@ -116,7 +116,83 @@ def test_nominatim_answers_are_read_from_their_display_name() -> None:
     found = geocoder("nominatim", source).search("arc", LatLng(-38.5, -128))
     assert found == [Place("9", "Arcade", "mall", "Town", LatLng(-38.5, -128.01))]
     assert source.requests[0].params["format"] == "jsonv2"
+    assert source.requests[0].params["addressdetails"] == "1"
     assert source.requests[0].params["viewbox"] == "-128.5000,-38.0000,-127.5000,-39.0000"
+
+
+@pytest.mark.parametrize(
+    ("facts", "name", "area"),
+    [
+        (
+            {
+                "name": "",
+                "display_name": "135, Harbour Road, Old Town, Meridian, 5601",
+                "address": {"house_number": "135", "road": "Harbour Road"},
+            },
+            "Harbour Road 135",
+            "Old Town, Meridian, 5601",
+        ),
+        (
+            {"display_name": "Harbour Road, Old Town", "address": {"road": "Harbour Road"}},
+            "Harbour Road",
+            "Old Town",
+        ),
+        (
+            {
+                "name": "Arcade",
+                "display_name": "Arcade, 7, Harbour Road, Old Town",
+                "address": {"house_number": "7", "road": "Harbour Road"},
+            },
+            "Arcade",
+            "7, Harbour Road, Old Town",
+        ),
+        ({"name": None, "display_name": "Old Town, Meridian"}, "Old Town", "Meridian"),
+    ],
+)
+def test_a_house_of_nominatim_is_named_by_its_street(
+    facts: dict[str, Any], name: str, area: str
+) -> None:
+    source = Source([{"place_id": 9, "lat": "-38.5", "lon": "-128.01", "type": "house"} | facts])
+    (found,) = geocoder("nominatim", source).search("135")
+    assert (found.name, found.area) == (name, area)
+
+
+def village(lat: float, **facts: str) -> dict[str, Any]:
+    at = {"type": "Point", "coordinates": [-128.0, lat]}
+    return {"geometry": at, "properties": {"name": "Neustadt", "osm_value": "village"} | facts}
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        (
+            [village(-38.1, county="Upper County"), village(-38.4, county="Lower County")],
+            ["Neustadt, Upper County", "Neustadt, Lower County"],
+        ),
+        (
+            [
+                village(-38.1, county="One", state="North", postcode="1"),
+                village(-38.4, county="One", state="North", postcode="2"),
+            ],
+            ["Neustadt, 1", "Neustadt, 2"],
+        ),
+        (
+            [village(-38.1, city="Town", street="A Street"), village(-38.4, city="Town")],
+            ["Neustadt, A Street, Town", "Neustadt, Town"],
+        ),
+        (
+            [village(-38.1), village(-38.4)],
+            ["Neustadt, -38.10000, -128.00000", "Neustadt, -38.40000, -128.00000"],
+        ),
+        ([village(-38.1), village(-38.1005)], ["Neustadt"]),
+        ([village(-38.1, county="One")], ["Neustadt"]),
+    ],
+)
+def test_places_of_one_name_are_told_apart_by_their_names(
+    rows: list[dict[str, Any]], names: list[str]
+) -> None:
+    source = Source({"features": rows})
+    assert [place.name for place in geocoder("photon", source).search("Neu")] == names
 
 
 @pytest.mark.parametrize("kind", ["sandbox", "photon", "nominatim"])

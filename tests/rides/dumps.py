@@ -2,24 +2,26 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Integer, text
+from sqlalchemy import text
 
 from ridedash.store.database.database import Base, Database
 
 Dump = dict[str, list[dict[str, Any]]]
-# numbers go on from the highest one, as after a restore
-SEQUENCES: Final = (
-    "SELECT setval(pg_get_serial_sequence('{t}', 'id'), GREATEST(MAX(id), 1)) FROM {t}"
-)
+# the sequences of PostgreSQL under this name: a backup has their values too
+SEQUENCES: Final = "sequences"
+VALUES: Final = "SELECT sequencename AS name, last_value AS value FROM pg_sequences"
+SET: Final = "SELECT setval(:name, coalesce(:value, 1), :value IS NOT NULL)"
 
 
 def dump(db: Database) -> Dump:
     """All rows of all tables, as a backup holds them."""
     with db.read() as s:
-        return {
+        rows = {
             table.name: [dict(row) for row in s.execute(table.select()).mappings()]
             for table in Base.metadata.sorted_tables
         }
+        values = s.execute(text(VALUES)).mappings() if db.dialect == "postgresql" else ()
+        return {**rows, SEQUENCES: [dict(row) for row in values]}
 
 
 def restore(db: Database, backup: Dump) -> None:
@@ -31,6 +33,5 @@ def restore(db: Database, backup: Dump) -> None:
             rows = backup[table.name]
             if rows:
                 connection.execute(table.insert(), rows)
-            numbered = "id" in table.c and isinstance(table.c.id.type, Integer)
-            if db.dialect == "postgresql" and numbered:
-                connection.execute(text(SEQUENCES.format(t=table.name)))
+        for row in backup[SEQUENCES]:
+            connection.execute(text(SET), row)

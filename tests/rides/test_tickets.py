@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from ridedash.rides.actions.acknowledge import acknowledge
+from ridedash.rides.orders.after_restore import declare
 from ridedash.rides.tickets import (
     Look,
     Looked,
@@ -38,6 +39,11 @@ def looked(world: World, number: str, typed: str, property_id: int = 0) -> Look:
         return look_up(s, KEY, where, (number, typed), world.clock())
 
 
+def number_of_a_press(world: World) -> int:
+    """The ride number of a guest at a kiosk of their own."""
+    return ticket(world, pressed(world, press(world, add_kiosk(world))).order_id).number
+
+
 def test_numbers_begin_anew_each_day_of_the_property(world: World) -> None:
     kiosk = add_kiosk(world)
     made = [pressed(world, press(world, kiosk)).order_id for _ in range(2)]
@@ -48,11 +54,33 @@ def test_numbers_begin_anew_each_day_of_the_property(world: World) -> None:
     assert found[1].day < found[2].day
 
 
+def test_after_a_restore_the_numbers_go_on_in_another_thousand(world: World) -> None:
+    """A guest whose ride the database has lost may hold a ticket with any of the next numbers."""
+    numbers = [number_of_a_press(world)]
+    for _ in range(2):
+        world.clock.go(60)
+        declare(world.db, world.clock, world.clock())
+        world.clock.go(60)
+        numbers += [number_of_a_press(world), number_of_a_press(world)]
+    assert numbers == [1, 1001, 1002, 2001, 2002]
+    world.clock.go(DAY_S + 60)
+    assert number_of_a_press(world) == 1
+
+
+def test_a_restore_on_a_day_without_tickets_counts_too(world: World) -> None:
+    declare(world.db, world.clock, world.clock())
+    world.clock.go(60)
+    assert number_of_a_press(world) == 1001
+
+
 def test_the_pin_opens_the_ride_and_is_nowhere_in_the_database(world: World) -> None:
     pushed = press(world, add_kiosk(world))
     order_id = pressed(world, pushed).order_id
     assert looked(world, "K1", pin(pushed)) == Look(Looked.FOUND, order_id)
     assert looked(world, " 1 ", pin(pushed)) == Look(Looked.FOUND, order_id)
+    for zero in "٠۰०０":
+        digits = pin(pushed).translate({48 + n: ord(zero) + n for n in range(10)})
+        assert looked(world, "K1", f" {digits}") == Look(Looked.FOUND, order_id), digits
     row = ticket(world, order_id)
     assert pin(pushed) not in (row.pin_hash, str(row.number), row.day)
     assert len(pin(pushed)) == 4
@@ -144,7 +172,7 @@ def test_a_number_that_is_closed_costs_its_guest_no_try_of_the_kiosk(world: Worl
     assert look.what is Looked.CLOSED
 
 
-@pytest.mark.parametrize("number", ["K2", "", "K", "K0", "x", "K99999", "-1", "K1 OR 1", "١"])
+@pytest.mark.parametrize("number", ["K2", "", "K", "K0", "x", "K99999", "-1", "K1 OR 1", "٢"])
 def test_an_unknown_number_is_answered_like_a_wrong_pin(world: World, number: str) -> None:
     pushed = press(world, add_kiosk(world))
     pressed(world, pushed)
@@ -179,7 +207,8 @@ def test_many_kiosks_at_once_get_a_number_each(world: World) -> None:
     ("typed", "number"),
     [
         *(("K27", 27), (" k 2 7 ", 27), ("9999", 9999), ("K9999", 9999)),
-        *((text, None) for text in ("10000", "K", "0", "00000", "K-1", "", "٢")),
+        *(("Ｋ２７", 27), ("٢", 2), ("K ۲۷", 27), ("k२७", 27)),
+        *((text, None) for text in ("10000", "K", "0", "00000", "K-1", "", "²", "一")),
     ],
 )
 def test_a_ride_number_is_read_with_and_without_its_letter(typed: str, number: int | None) -> None:

@@ -291,9 +291,10 @@ def test_a_worker_says_that_it_starts_and_stops_and_how_orders_end_and_no_more(
         real.service.lost_answer,
         no_cabs,
     ]
+    placed: dict[str, int] = {}
     with real.worker(pace=60) as worker, running(worker):
         for state in ("BOOKED", "NOT_SENT", "UNKNOWN", "REJECTED"):
-            order_id = real.place()
+            order_id = placed[state] = real.place()
             worker.wake()
             until(lambda order_id=order_id, state=state: real.state(order_id) == state)  # type: ignore[misc]
         polls = real.service.count("track_ride")
@@ -303,9 +304,9 @@ def test_a_worker_says_that_it_starts_and_stops_and_how_orders_end_and_no_more(
     ]
     assert messages == [
         ("INFO", f"worker w started: 8 threads, on {real.db.dialect}"),
-        ("WARNING", f"order {order_id - 2} is NOT_SENT: NO_CONNECTION"),
-        ("WARNING", f"order {order_id - 1} is UNKNOWN: NO_ANSWER"),
-        ("INFO", f"order {order_id} is REJECTED: NO_CABS_AVAILABLE"),
+        ("WARNING", f"order {placed['NOT_SENT']} is NOT_SENT: NO_CONNECTION"),
+        ("WARNING", f"order {placed['UNKNOWN']} is UNKNOWN: NO_ANSWER"),
+        ("INFO", f"order {placed['REJECTED']} is REJECTED: NO_CABS_AVAILABLE"),
         ("INFO", "worker w stopped"),
     ]
 
@@ -418,6 +419,7 @@ def test_a_worker_looks_when_it_is_time_or_when_it_is_woken_and_waits_in_between
         worker._awake, polling, stop = awake, Polling(worker.tracker, 1, print), threading.Event()
         monkeypatch.setattr(worker, "_sends", lambda: nothing("send"))
         monkeypatch.setattr(worker, "_plans", lambda: nothing("plan"))
+        monkeypatch.setattr(worker, "_ends", list)
         for woken in (False, False, True, False):
             if woken:
                 worker.wake()

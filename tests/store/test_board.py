@@ -72,8 +72,8 @@ def test_what_ended_lately_is_shown_for_forty_minutes_from_when_it_was_due(desk:
         due(tomorrow, "NOT_SENT", resolved_at=LATELY + MILLISECOND),
     ]
     due(LATELY)
-    due(tomorrow, "NOT_SENT", resolved_at=LATELY)
-    due(tomorrow, "NOT_SENT")
+    due(tomorrow, "NOT_SENT", resolved_at=LATELY, code="WITHDRAWN")
+    due(tomorrow, "NOT_SENT", code="WITHDRAWN")
     change(desk, desk.order("REJECTED", prop="other"), due_at=NOON)
     newest = crowd(desk)
     assert set(marks(desk)) == {*shown, *newest}

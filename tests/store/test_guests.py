@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
+from ridedash.names import begins
 from ridedash.store import guests
 from ridedash.store.database.database import Database
 from ridedash.store.guests import GuestDetails
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Guest
 from ridedash.store.properties import add_property
+from tests.names import ONE_NAME
 from tests.store.migrated import migrate
 from tests.views.ride_pages import Desk
 
@@ -183,6 +185,41 @@ def test_guests_whom_an_older_release_stored_are_found_after_an_upgrade(
         assert prop.found("حمامه") == prop.found("412") == ["حمامة أوزة"]
         assert prop.found("heron") == ["Guest Heron"]
     assert prop.stored_guest("حمامه اوزه", room="412") == who
+
+
+@pytest.mark.parametrize("language", ONE_NAME)
+def test_a_guest_has_one_row_and_is_suggested_in_any_spelling_of_the_name(
+    prop: PropertyFixture, language: str
+) -> None:
+    for number, row in enumerate(ONE_NAME[language]):
+        room = f"4{number}"
+        assert len({prop.stored_guest(each, room=room) for each in row}) == 1, row
+        if begins(row[0]):
+            assert [each for each in row if row[-1] not in prop.found(each)] == []
+
+
+def test_a_family_that_shares_a_phone_has_one_row_for_each_in_any_spelling(
+    prop: PropertyFixture,
+) -> None:
+    jurgen = prop.stored_guest("Jürgen Müller", phone=PHONE)
+    ann = prop.stored_guest("Ann O'Brien", phone=PHONE)
+    assert prop.stored_guest("Mueller, Juergen", phone=PHONE) == jurgen
+    assert prop.stored_guest("MUELLER", phone=PHONE) == jurgen
+    assert prop.stored_guest("obrien ann", phone=PHONE) == ann
+    assert prop.stored_guest("Annie O’Brien", phone=PHONE) not in (ann, jurgen)
+
+
+def test_guests_of_an_older_release_are_one_person_in_any_spelling_after_an_upgrade(
+    prop: PropertyFixture,
+) -> None:
+    who = prop.stored_guest("Łukasz O'Brien", room="412")
+    migrate(prop.db, "0041", "downgrade")
+    with prop.db.engine.connect() as line:
+        assert line.scalars(text("SELECT folded FROM guests")).all() == [" łukasz o brien"]
+    for _time in range(2):
+        migrate(prop.db, "0041", "upgrade")
+        assert prop.found("lukasz obrien") == ["Łukasz O'Brien"]
+    assert prop.stored_guest("OBrien Lukasz", room="412") == who
 
 
 def test_two_desks_that_write_down_one_new_guest_make_one_row(prop: PropertyFixture) -> None:

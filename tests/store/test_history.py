@@ -76,7 +76,7 @@ def test_a_database_that_was_in_use_gets_what_the_history_needs(desk: Desk, kind
         "KA01AB1234",
         total,
         "INR",
-        " jose garcia",
+        " josegarcia garciajose",
     ]
     assert stored_facts(desk, live) == [
         placed,
@@ -86,7 +86,7 @@ def test_a_database_that_was_in_use_gets_what_the_history_needs(desk: Desk, kind
         "KA01AB1234",
         None,
         None,
-        " guest heron",
+        " gust guestheron heronguest",
     ]
     assert placed is not None
 

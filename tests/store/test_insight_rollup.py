@@ -97,7 +97,7 @@ class Story:
         self.orders.append(order_id)
 
     def _ends(self, _s: Any, order: Order, n: int, minute: int) -> None:
-        order.ended_as, order.driver_s = "COMPLETED", minute
+        order.ended_as, order.driver_s, order.guest_s = "COMPLETED", minute, n * 7
         order.total_minor, order.currency = n * 100 + 1, "EUR" if n % 4 == 0 else "INR"
 
     def _is_cancelled(self, s: Any, order: Order, n: int, minute: int) -> None:
@@ -408,7 +408,7 @@ def test_days_beside_whole_parts_are_stored_for_the_latest_request_alone(desk: D
 def test_triggers_cover_all_that_the_insights_read() -> None:
     """A change that counts another column must add a trigger for it."""
     counted = import_module(f"ridedash.store.migrations.versions.{MIGRATION}").COUNTED
-    statements = [queries.WAITS, queries.CHANGED, queries.WAS_UNKNOWN, queries.CANCELLED]
+    statements = [*queries.WAITS.values(), queries.CHANGED, queries.WAS_UNKNOWN, queries.CANCELLED]
     for grouped in (queries.GROUPS, queries.DESTINATIONS, *queries.times("sqlite", 1)):
         statements += [grouped.usual, grouped.others]
     read = {

@@ -235,13 +235,13 @@ def test_a_ride_counts_where_it_went_after_a_change_of_drop(desk: Desk) -> None:
     }
 
 
-def test_waits_are_added_up_and_counted_by_minutes(desk: Desk) -> None:
+def test_waits_are_added_up_and_counted_to_the_second(desk: Desk) -> None:
     where = place(desk, "Asia/Kolkata")
     for driver_s, guest_s in ((59, 60), (60, None), (9_000, 3_599), (None, None)):
         ride(desk, where, NOON, driver_s=driver_s, guest_s=guest_s)
     found = read(desk, where, where.span(NOON.date(), NOON.date()))
-    assert found.driver_minutes == {0: 1, 1: 1, 60: 1}
-    assert found.guest_minutes == {1: 1, 59: 1}
+    assert found.driver_waits == {59: 1, 60: 1, 9_000: 1}
+    assert found.guest_waits == {60: 1, 3_599: 1}
     for figures in (found.total, found.categories["mini"], found.days[NOON.date()]):
         assert (figures.driver_n, figures.driver_s) == (3, 9_119)
         assert (figures.guest_n, figures.guest_s) == (2, 3_659)

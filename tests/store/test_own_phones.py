@@ -15,6 +15,7 @@ from tests.store.lobby import NOON, Lobby
 pytestmark = pytest.mark.database
 MILLISECOND = timedelta(milliseconds=1)
 MINUTE = timedelta(minutes=1)
+SESSION = "s" * 32
 LATER = NOON + 9 * MINUTE
 
 
@@ -33,7 +34,7 @@ def test_a_new_link_ends_the_unopened_ones_of_its_visit(lobby: Lobby) -> None:
 
         opened = link("a")
         assert not own_phones.is_opened(s, lobby.lobby, "a")
-        assert own_phones.open_link(s, opened, NOON)
+        assert own_phones.open_link(s, opened, SESSION, NOON)
         assert own_phones.is_opened(s, lobby.lobby, "a")
         assert not own_phones.is_opened(s, lobby.lobby, "b")
         assert not own_phones.is_opened(s, lobby.theirs, "a")
@@ -51,14 +52,19 @@ def test_a_new_link_ends_the_unopened_ones_of_its_visit(lobby: Lobby) -> None:
 def test_a_link_is_opened_once_within_ten_minutes(lobby: Lobby) -> None:
     with lobby.db.write() as s:
         token = own_phones.make_link(s, lobby.lobby, lobby.id, "a", NOON)
-        assert own_phones.open_link(s, "another", NOON) is None
-        assert own_phones.open_link(s, token, NOON + 10 * MINUTE) is None
+        assert not own_phones.open_link(s, "another", SESSION, NOON)
+        assert not own_phones.open_link(s, token, SESSION, NOON + 10 * MINUTE)
+        last = NOON + 10 * MINUTE - MILLISECOND
+        assert own_phones.can_be_opened(s, token, last) is not None
+        assert own_phones.can_be_opened(s, token, NOON + 10 * MINUTE) is None
+        assert own_phones.can_be_opened(s, "another", NOON) is None
         with locked(s) as tables:
-            session = own_phones.open_link(s, token, NOON + 10 * MINUTE - MILLISECOND)
+            assert own_phones.open_link(s, token, SESSION, last)
         assert tables == {"kiosk_phones"}
-        assert session is not None
-        assert len(session) == 32, "192 bits"
-        assert own_phones.open_link(s, token, LATER) is None
+        assert len(own_phones.new_session()) == 32, "192 bits"
+        assert own_phones.open_link(s, token, SESSION, LATER), "the same page, pressed again"
+        assert not own_phones.open_link(s, token, "z" * 32, LATER)
+        assert own_phones.can_be_opened(s, token, LATER) is None
 
 
 def test_the_browser_that_opened_it_has_twenty_minutes_and_comes_back_for_a_day(
@@ -67,8 +73,8 @@ def test_the_browser_that_opened_it_has_twenty_minutes_and_comes_back_for_a_day(
     with lobby.db.write() as s:
         token = own_phones.make_link(s, lobby.lobby, lobby.id, "a", NOON)
         assert own_phones.phone_of(s, token, "", NOON) is None, "no one has opened it"
-        session = own_phones.open_link(s, token, LATER)
-        assert session
+        session = own_phones.new_session()
+        assert own_phones.open_link(s, token, session, LATER)
         row = s.get_one(OwnPhone, secret_hash(token))
         end = LATER + 20 * MINUTE
         assert own_phones.phone_of(s, token, session, end - MILLISECOND) is row

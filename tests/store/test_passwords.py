@@ -1,6 +1,7 @@
 """Which passwords are refused, and why."""
 
 import secrets
+import unicodedata
 
 import pytest
 from werkzeug import security
@@ -11,6 +12,7 @@ from ridedash.store.passwords import (
     SYMBOLS,
     estimated_part,
     hashed,
+    is_outdated,
     matches,
     weakness,
 )
@@ -131,3 +133,66 @@ def test_ten_symbols_that_stand_for_letters_are_estimated_as_they_are() -> None:
     ten = "4@8({[<369"
     assert estimated_part(ten) == ten
     assert estimated_part(ten + "1") == "aabcccceggi"
+
+
+SPELLINGS = [
+    ("Jos\u00e9 plante des choux", "Jose\u0301 plante des choux"),  # as Windows and macOS type it
+    ("lantern bicycle 4711", "lantern bicycle ４７１１"),
+    ("ｌａｎｔｅｒｎ　ｂｉｃｙｃｌｅ", "lantern bicycle"),
+    ("カメラ と じてんしゃ です", "ｶﾒﾗ と じてんしゃ です"),
+    ("ｶﾞｯｺｳ まで はしります", "ガッコウ まで はしります"),
+    ("한국의 기차는 빠릅니다", "\u1112\u1161\u11ab국의 기차는 빠릅니다"),
+    ("phở và bánh mì sáng nay", "pho\u031b\u0309 và bánh mì sáng nay"),
+    ("a\u00a0narrow bridge at night", "a narrow bridge at night"),
+]
+
+
+@pytest.mark.parametrize(("stored", "typed"), SPELLINGS)
+def test_a_password_opens_however_a_keyboard_composes_it(stored: str, typed: str) -> None:
+    assert matches(hashed(stored), typed)
+    assert matches(hashed(typed), stored)
+    assert not matches(hashed(stored), typed + "x")
+    assert not is_outdated(hashed(stored), typed)
+    assert weakness(stored) == weakness(typed)
+
+
+@pytest.mark.parametrize(("stored", "typed"), SPELLINGS)
+def test_a_hash_of_an_earlier_release_opens_as_it_was_typed(stored: str, typed: str) -> None:
+    for as_typed in (stored, typed):
+        old = security.generate_password_hash(as_typed)
+        assert matches(old, as_typed)
+        assert is_outdated(old, as_typed) is not matches_only(old, as_typed)
+
+
+def matches_only(stored: str, typed: str) -> bool:
+    """Whether the form that is stored today opens it."""
+    return security.check_password_hash(stored, unicodedata.normalize("NFKC", typed))
+
+
+def test_a_hash_of_a_decomposed_password_opens_with_the_composed_one() -> None:
+    old = security.generate_password_hash("Jose\u0301 plante des choux")
+    assert matches(old, "Jos\u00e9 plante des choux")
+
+
+@pytest.mark.parametrize("typed", ["wrong", "wr\u00f6ng", "wro\u0308ng", "ｗｒｏｎｇ"])
+def test_a_wrong_password_takes_the_same_work_whatever_is_stored(
+    typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(security, "check_password_hash", lambda _h, each: tried.append(each))
+    counts = set()
+    for stored in ("lantern bicycle 4711", "ｌａｎｔｅｒｎ bicycle"):
+        tried.clear()
+        matches(hashed(stored), typed)
+        counts.add(len(tried))
+    assert len(counts) == 1
+    assert counts.pop() == (1 if typed.isascii() else 2)
+
+
+def test_the_length_of_a_password_is_that_of_its_composed_form() -> None:
+    long = "é" * 40 + "ABCDEFGHIJ" * 8
+    assert len(long) <= LONGEST < len(unicodedata.normalize("NFD", long)) + 10
+    decomposed = unicodedata.normalize("NFD", "Zwölf Übel kämen spät" * 6)
+    assert len(decomposed) > LONGEST
+    assert weakness(decomposed) is None
+    assert weakness("ﷺ" * 11) == "long", "eighteen letters each"

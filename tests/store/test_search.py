@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
+from ridedash.names import begins, found_by
 from ridedash.store import search
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Offer, Order, Ride
 from ridedash.store.models.people import Account, Guest
 from ridedash.store.properties import add_property
 from ridedash.store.search import find_orders, guests_like, phone_digits, spellings
-from ridedash.text import normalised
+from tests.names import ONE_NAME
 from tests.rides.tracking.played import START, row_of
 from tests.store.migrated import migrate
 
@@ -37,7 +38,7 @@ class PropertyFixture:
         self, name: str = "Q", phone: str | None = None, property_id: int | None = None
     ) -> int:
         ours = {"property_id": property_id or self.id, "created_at": START}
-        guest = row_of(Guest, **ours, name=name, phone=phone, folded=normalised(name))
+        guest = row_of(Guest, **ours, name=name, phone=phone, folded=found_by(name))
         with self.db.write() as s:
             return s.execute(insert(Guest).returning(Guest.id), guest).scalar_one()
 
@@ -151,6 +152,26 @@ def test_letters_and_digits_of_other_scripts_find_what_they_mean(
         "١٢٣٤",
     )
     assert [text for text in texts if prop.found(text) != [wanted]] == []
+
+
+@LIVE
+@pytest.mark.parametrize("language", ONE_NAME)
+def test_a_ride_is_found_by_any_spelling_of_its_guests_name(
+    prop: PropertyFixture, language: str, live: bool
+) -> None:
+    rides = [(row, prop.order(name=row[0], live=live)) for row in ONE_NAME[language]]
+    for row, wanted in rides:
+        if begins(row[0]):
+            assert [typed for typed in row if wanted not in prop.found(typed)] == []
+
+
+@LIVE
+def test_one_chinese_character_finds_the_names_that_have_it(
+    prop: PropertyFixture, live: bool
+) -> None:
+    wang, ming = prop.order(name="王小明", live=live), prop.order(name="李　明", live=live)
+    for typed, found in (("王", [wang]), ("小", [wang]), ("明", [ming, wang]), ("李明", [ming])):
+        assert prop.found(typed) == found, typed
 
 
 def test_a_plate_that_an_older_release_stored_is_found_after_an_upgrade(

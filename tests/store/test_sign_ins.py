@@ -1,17 +1,21 @@
 """Sign-ins that end when they should, in every process, and guesses that get slower and slower."""
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import func, select, text, update
 
-from ridedash.store import sign_ins
+from ridedash.store import sign_in_tries, sign_ins
+from ridedash.store.database import numbers
 from ridedash.store.database.database import Database
 from ridedash.store.kiosks import make_pairing_code, new_device
 from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff, Throttle
 from ridedash.store.properties import add_property, add_staff
+from tests.databases import POSTGRESQL
 
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -29,9 +33,22 @@ class PropertyFixture:
             self.otter = add_staff(s, self.id, "Desk Otter", "hash", "concierge", NOON).id
             self.heron = add_staff(s, self.id, "Desk Heron", "hash", "admin", NOON).id
 
-    def opened(self, staff_id: int, now: datetime = NOON, **facts: int | datetime) -> str:
+    def opened(
+        self,
+        staff_id: int,
+        now: datetime = NOON,
+        instead_of: sign_ins.SignInFacts | None = None,
+        **facts: int,
+    ) -> str:
         with self.db.write() as s:
-            return sign_ins.open_sign_in(s, staff_id, now, **facts)  # type: ignore[arg-type]
+            return sign_ins.open_sign_in(s, staff_id, now, instead_of=instead_of, **facts)
+
+    def used(self, sid: str, at: datetime, known: sign_ins.SignInFacts | None = None) -> None:
+        """A person uses a sign-in; `known` is what was read of it before, if not now."""
+        found = known or self.facts(sid, at)
+        assert found is not None
+        with self.db.write() as s:
+            sign_ins.note_use(s, found, at)
 
     def facts(self, sid: str, now: datetime = NOON) -> sign_ins.SignInFacts | None:
         with self.db.read() as s:
@@ -45,11 +62,11 @@ class PropertyFixture:
     def wait(self, name: str = "x", address: str = "10.0.0.1", now: datetime = NOON) -> float:
         """The seconds to wait before this guess; 0.0 if it may be made, and is counted as wrong."""
         with self.db.write() as s:
-            return sign_ins.sign_in_allowed(s, name, address, now)
+            return sign_in_tries.sign_in_allowed(s, name, address, now)
 
     def right(self, name: str = "x", address: str = "10.0.0.1") -> None:
         with self.db.write() as s:
-            sign_ins.sign_in_succeeded(s, name, address)
+            sign_in_tries.sign_in_succeeded(s, name, address)
 
     def ended(self, after: int = 0) -> list[str]:
         with self.db.read() as s:
@@ -73,6 +90,7 @@ def test_a_sign_in_is_of_its_person_and_shows_their_property_for_twelve_hours(
     facts = prop.facts(sid)
     assert facts is not None
     assert facts[1:] == (
+        NOON,
         NOON + timedelta(hours=12),
         prop.otter,
         prop.id,
@@ -90,19 +108,55 @@ def test_a_sign_in_is_of_its_person_and_shows_their_property_for_twelve_hours(
             assert sign_ins.sign_in_facts(s, wrong, NOON) is None
 
 
-def test_a_sign_in_may_end_earlier_and_show_another_property(prop: PropertyFixture) -> None:
-    until = NOON + timedelta(minutes=5)
-    facts = prop.facts(prop.opened(prop.heron, property_id=prop.other, until=until))
+def test_a_sign_in_in_place_of_another_ends_with_it_and_shows_another_property(
+    prop: PropertyFixture,
+) -> None:
+    before = prop.facts(prop.opened(prop.heron))
+    assert before is not None
+    later = NOON + timedelta(hours=11)
+    sid = prop.opened(prop.heron, later, before, property_id=prop.other)
+    facts = prop.facts(sid, later)
     assert facts is not None
-    assert (facts.property_id, facts.expires_at) == (prop.other, until)
+    assert facts.property_id == prop.other
+    assert (facts.began_at, facts.expires_at) == (NOON, NOON + timedelta(hours=12))
+
+
+def test_use_moves_the_end_by_twelve_hours_up_to_a_week_and_never_back(
+    prop: PropertyFixture,
+) -> None:
+    sid, at = prop.opened(prop.otter), NOON
+    first = prop.facts(sid)
+    week = NOON + timedelta(days=7)
+    while at + timedelta(hours=12) < week:
+        at += timedelta(hours=11)
+        prop.used(sid, at)
+        found = prop.facts(sid, at)
+        assert found is not None
+        assert found.expires_at == min(at + timedelta(hours=12), week)
+        assert found.is_last_end is (found.expires_at == week)
+    prop.used(sid, NOON + timedelta(hours=1), first)  # a request that was slow
+    assert prop.facts(sid, week - MILLISECOND) is not None
+    assert prop.facts(sid, week) is None
+
+
+def test_use_brings_no_sign_in_back_that_has_ended(prop: PropertyFixture) -> None:
+    sids = [prop.opened(prop.otter) for _ in range(2)]
+    known = [prop.facts(sid) for sid in sids]
+    late = NOON + timedelta(hours=12)
+    prop.used(sids[0], late, known[0])
+    assert prop.facts(sids[0], late) is None
+    with prop.db.write() as s:
+        sign_ins.close_sign_in(s, sids[1])
+    prop.used(sids[1], NOON, known[1])
+    assert prop.facts(sids[1]) is None
 
 
 def test_sign_ins_that_have_expired_are_deleted_by_the_next_one_and_no_others(
     prop: PropertyFixture,
 ) -> None:
-    until = {n: NOON + timedelta(hours=n) for n in (1, 2, 3)}
-    sids = [prop.opened(prop.otter, until=each) for each in until.values()]
-    prop.opened(prop.heron, until[2])
+    opened = [NOON + timedelta(hours=n) for n in (1, 2, 3)]
+    sids = [prop.opened(prop.otter, each) for each in opened]
+    prop.opened(prop.heron, opened[1] + timedelta(hours=12))
     with prop.db.read() as s:
         assert s.scalar(select(func.count()).select_from(SignIn)) == 3
     assert [prop.facts(sid) is not None for sid in sids] == [False, True, True]
@@ -143,6 +197,29 @@ def test_a_sign_out_ends_one_sign_in_or_all_of_a_person_and_notifies_the_other_p
         numbers = [number for number, _ in sign_ins.ended_secrets(s, 0)]
         assert numbers == sorted(numbers)
         assert [number for number, _ in sign_ins.ended_secrets(s, numbers[0])] == numbers[1:]
+
+
+def test_after_the_clock_was_set_back_the_other_processes_are_still_notified(
+    prop: PropertyFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prop.opened(prop.otter)
+    second = prop.opened(prop.heron)
+    with prop.db.write() as s:
+        sign_ins.close_all_sign_ins(s, prop.otter)
+    with prop.db.read() as s:
+        [(read, _hash)] = sign_ins.ended_secrets(s, 0)
+    yesterday = time.time_ns() - 86_400 * 10**9
+    monkeypatch.setattr(numbers, "time", SimpleNamespace(time_ns=lambda: yesterday))
+    if prop.db.dialect == POSTGRESQL:
+        table, now = "ended_sign_ins", "statement_timestamp()"
+        default = numbers.postgresql_default(table).replace(now, f"({now} - interval '1 day')")
+        with prop.db.write() as s:
+            s.execute(text(f"ALTER TABLE {table} ALTER COLUMN id SET DEFAULT {default}"))
+    known = prop.facts(second)
+    assert known is not None
+    with prop.db.write() as s:
+        sign_ins.close_sign_in(s, second)
+    assert prop.ended(after=read) == [known.sign_in]
 
 
 @pytest.mark.parametrize(
@@ -317,3 +394,25 @@ def test_all_addresses_of_one_subscriber_are_one(prop: PropertyFixture) -> None:
     for n in range(30):
         prop.wait(f"again {n}", f"fe80::{n:x}%eth0")
     assert prop.wait("a neighbour", "fe80::ff%eth0") == 0
+
+
+@pytest.mark.parametrize(
+    ("networks", "verified"),
+    [
+        ([f"2001:db8:0:0:{n:x}::1" for n in range(40)], 30),
+        ([f"2001:db8:0:{n:x}::1" for n in range(40)], 100),
+        ([f"2001:db8:0:{n << 8:x}::1" for n in range(40)], 300),
+        ([f"2001:db8:{n:x}::1" for n in range(11)], 330),
+        ([f"2002:{n:x}::1" for n in range(11)], 330),
+    ],
+    ids=["/64", "/56", "/48", "many", "6to4"],
+)
+def test_each_network_has_a_limit_and_all_together_have_none(
+    prop: PropertyFixture, networks: list[str], verified: int
+) -> None:
+    with prop.db.write() as s:
+        waits = [
+            sign_in_tries.sign_in_allowed(s, f"name {n}", networks[n % len(networks)], NOON)
+            for n in range(400)
+        ]
+    assert waits.count(0.0) == verified

@@ -48,6 +48,7 @@ STATUSES = {
     "auto": ["PENDING", "ALLOTMENT_RETRYING", "CALL_DRIVER", "IN_PROGRESS", "INVOICE", "COMPLETED"],
 }
 ENDS = ["ALLOTMENT_FAILED", "BOOKING_CANCELLED"]
+SNAPSHOT_BYTES = 1_950  # the most of a snapshot on the wire, before compression
 ORDER_STATES = [str(state) for state in OrderState]
 
 

@@ -10,12 +10,16 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from sqlalchemy import update
 
 from ridedash.demo.stories.runs import Runs
+from ridedash.fits import Capacity
 from ridedash.store import properties
+from ridedash.store.capacities import set_capacities
+from ridedash.store.guest_lists import NewLine
 from ridedash.store.invitations import invite
 from ridedash.store.kiosks import begin, new_device
 from ridedash.store.models.kiosks import KioskKind, PickupHint
 from ridedash.store.orders import Order
 from ridedash.store.own_phones import make_link
+from tests.views.lists.stored import stored_list
 from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk
 from tests.views.rides.test_restored import lost, planned, restored
 from tests.views.served import PHONE, Served, served_desk, violations
@@ -49,6 +53,7 @@ FILES = {
     "lookups.places",
     "lookups.products",
     "series.preview",
+    "staying.show",
     "pickup_times.read",
     "metrics.show",
     "rides.path",
@@ -61,6 +66,7 @@ ADDRESSES: dict[str, Callable[[Served, int], str]] = {
     "own_phone.begin": lambda served, _: f"/k/{_link_of_kiosk(served.desk)}",
     "groups.show": lambda served, _: f"/groups/{_group(served.desk)}",
     "group_stop.ask": lambda served, _: f"/groups/{_group(served.desk)}/cancel",
+    "lists.show": lambda served, _: f"/lists/{_list(served.desk)}",
     "series.show": lambda served, _: f"/series/{_series(served.desk)}",
     "series.ask": lambda served, _: f"/series/{_series(served.desk)}/cancel",
     "admin_kiosks.one": lambda served, _: f"/admin/kiosks/{_kiosk(served.desk)}",
@@ -74,6 +80,8 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
     with served_desk(tmp_path, browser) as found:
         property_id = found.desk.ids["desk.property"]
         found.desk.add(lambda s: properties.add_staff(s, property_id, "boss", HASH, "admin", NOON))
+        names, known = {"mini": "Mini"}, {"mini": Capacity(4, 2)}
+        found.desk.add(lambda s: set_capacities(s, property_id, names, known))
         yield found
 
 
@@ -99,6 +107,20 @@ def _series(desk: Desk) -> int:
     together = update(Order).where(Order.id.in_(ids)).values(series_key=f"S-{ids[0]}")
     desk.add(lambda s: s.execute(together))
     return ids[0]
+
+
+def _list(desk: Desk) -> int:
+    """A guest list with a heading, a good line, a wrong one and one that asks."""
+    cells = (
+        ("Name", "Room", "Phone"),
+        ("Guest Heron", "412", "+91 98450 11111"),
+        ("Guest Wren", "413", "12"),
+        ("Guest Teal", "", ""),
+    )
+    lines = [NewLine(n, each, None if n else "head", f"RD-LINE{n}") for n, each in enumerate(cells)]
+    sheet = {"fields": ["name", "room", "phone"], "encoding": "cp1252", "oddities": ["merged"]}
+    trip = {"account_id": desk.ids["desk.account"], "pickup": None}
+    return stored_list(desk, lines, label="guests.csv", sheet=sheet, trip=trip)
 
 
 def _link_of_kiosk(desk: Desk) -> str:

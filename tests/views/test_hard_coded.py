@@ -42,7 +42,7 @@ NAMES = frozenset(
         "Concierge other",
     }
     | {"Guest Heron", "Desk Wren", "House account", "boss", "LH 760"}
-    | {"Another account", "Call the spa", "Colleague", "Gate 2", "Somebody", "Spa"}
+    | {"Another account", "guests.csv", "Call the spa", "Colleague", "Gate 2", "Somebody", "Spa"}
     | {"HAR", "curl"}  # formats in which a demo hands out its calls
 )
 # names of keys, and the label of a kiosk's key for Latin letters
@@ -51,7 +51,8 @@ KEYS |= {"Booked", "Planned", "Group"}  # parts of which a script composes names
 # forms that end the sign-in of these tests, or empty the demo
 NOT_PRESSED = {"/sign-out", "/me/sign-outs", "/me/password", "/demo/reset"}
 # for guests with a link, invited staff and paired devices
-NOT_THERE = {"door.press", "guest.start", "invitations.accept", "own_phone.say"}
+NOT_THERE = {"door.press", "guest.start", "invitations.accept"}
+NOT_THERE |= {"own_phone.say", "own_phone.take"}
 NOT_THERE |= {f"kiosk_orders.{name}" for name in ("cancel", "order", "ride")}
 NOT_THERE |= {f"kiosk_visit.{name}" for name in ("ask_help", "cars", "end")} | {"kiosk.beat"}
 SHOWN = re.compile(

@@ -16,8 +16,10 @@ import pytest
 from flask import Flask, Response, request
 
 from ridedash.extensions import babel, limiter
+from ridedash.rides.orders import transitions
 from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.rides.tracking.merge import DRIVER_LOST
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.actors import by_staff
 from ridedash.store.orders import Order, Ride
@@ -134,6 +136,9 @@ def orders(desk: Desk) -> Iterator[int]:
             bare = {"pickup": [-38.5, -128.0]}
             wallet = {"payment": "svc_money", "guest": "Dr", "drop_name": None}
             yield desk.order("BOOKED", status, kind, **wallet, ride={"facts": bare})
+    lost = desk.order("BOOKED", "ALLOTMENT_RETRYING", "auto")
+    desk.add(lambda s: transitions.add_event(s, s.get(Order, lost), "ride", DRIVER_LOST, desk.now))
+    yield lost
     for state in ORDER_STATES:
         yield desk.order(state)
         yield desk.order(state, held_at=desk.now)
@@ -195,7 +200,8 @@ def format_all() -> None:
     texts = [text for entry in entries for text in texts_of(entry, guests)]
     refusals = [*codes._CREATE.values(), *codes._RIDE.values(), codes._OTHER, codes._OTHER_RIDE]
     texts += [entry.guest for entry in refusals]
-    texts += [text for _staff, for_guests in payment._PAYS.values() for text in for_guests]
+    texts += itertools.chain.from_iterable(payment._BY_DRIVER.values())
+    texts += [payment._HOUSE, payment._WALLET, payment._ASK, payment._NOTHING]
     sentences = [*followers._STATUSES.values(), *followers._ORDERS.values()]
     texts += list(itertools.chain.from_iterable(sentences))
     texts += list(states._STEPS.values())

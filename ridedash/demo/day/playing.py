@@ -42,7 +42,7 @@ SEEN_AFTER: Final = timedelta(seconds=3)  # how long after a new status a poll f
 PRESSED_AFTER: Final = timedelta(seconds=115)  # how long after a new status staff press Cancel
 FEEDBACK_AFTER: Final = timedelta(minutes=4)  # how long after the ride feedback is given
 MOST_AT_ONCE: Final = 20  # rides that one call of `_poll` polls, at most
-PHONE: Final = "+910000099000"  # a number that no one has
+PHONE: Final = "+442079460990"  # of the range that Ofcom reserves for fiction
 # favourite drops; cli/demo_kiosks.py adds the first six to every demo
 DROPS: Final = (
     *("Meridian Airport", "Port Meridian Central Station", "Ferry Terminal"),

@@ -77,6 +77,9 @@ ETA: Final = _track("duration/value", "duration/unit")
 DISTANCE: Final = _track("distance/value", "distance/unit")
 CODE: Final = _track("otp/start_trip/value")
 CAB: Final = _track("driver_lat", "driver_lng", "bearing")
+POINTS: Final = _track(
+    *("pickup_location/lat", "pickup_location/lng", "drop_location/lat", "drop_location/lng")
+)
 STOPS: Final = _track("route/*/name", "route/*/state")
 BOOKING: Final = _of(CREATE, "/booking_id") + _track("booking_id")
 CURRENCY: Final = _category("currency")
@@ -103,7 +106,10 @@ NOTED: Final = _estimate(
     *("amount_min", "amount_max", "upfront/is_upfront_applicable", "fares/*/seats"),
 )
 STOPPED: Final = _of(CANCEL, "/text") + _of(ABORT, "/message")
+SAID_STOP: Final = _of(CANCEL, "/header")
+SAID_DROP: Final = _of(DROP, "/header", "/text")
 REFUSED: Final = _of(CREATE, "/code")
+SAID_NO: Final = _of(CREATE, "/message")
 RETRY: Final = _of(CREATE, "/retry/next_retry_time")
 RETRY_ENDS: Final = _of(CREATE, "/retry/booking_timeout", "/retry/booking_timeout_unit")
 SEARCH_ENDS: Final = RETRY_ENDS + _of(CREATE, "/booking_timeout", "/booking_timeout_unit")
@@ -130,6 +136,9 @@ HEADLINE: Final = STATUS + ETA + TOTAL + REFUSED + RETRY
 GUEST_HEADLINE: Final = STATUS + NAME + ETA + TOTAL
 DETAIL: Final = STATUS + STOPPED + _trip("payable_amount") + CURRENCY + FEE + REFUSED + RETRY_ENDS
 GUEST_DETAIL: Final = DETAIL + ETA
+PRICED: Final = STATUS + TOTAL + OFFERED + NOTED
+PAID: Final = STATUS
+BILLED: Final = _trip("payable_amount") + CURRENCY
 LINE_ROWS: Final[tuple[Row, ...]] = (
     ("line.fare", _track("price_details/fare") + CURRENCY, AS_SENT),
     ("line.tax", _track("price_details/service_tax") + CURRENCY, AS_SENT),
@@ -162,18 +171,20 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ("tone", STATUS, WORDED),
         ("icon", STATUS, WORDED),
         ("headline", HEADLINE, WORDED),
-        ("detail", DETAIL, WORDED),
+        ("detail", DETAIL + SAID_STOP + SAID_NO, WORDED),
         ("timer", STATUS + SEARCH_ENDS, CLOCK),
         ("cab.plate", PLATE, WRITTEN),
         ("cab.was", OLD_PLATE, _("The plate of an earlier answer.")),
         ("cab.car", CAR, WRITTEN),
         ("otp.label", (), LABEL),
         ("code", CODE, _("As it was sent; shown after a press, and recorded.")),
-        ("notices", STATUS + OLD_PLATE + _of(CANCEL, "/reason", "/text"), WORDED),
+        ("notices", STATUS + OLD_PLATE + _of(CANCEL, "/reason", "/header", "/text"), WORDED),
         ("actions", STATUS, NOT_NOW),
         ("fee", FREE_FOR, CLOCK),
         ("policy", FEE, WORDED),
         ("steps", STATUS, CLOCK),
+        ("guest.price", PRICED, WRITTEN),
+        ("guest.pays", PAID, WORDED),
         ("driver.initials", NAME, WRITTEN),
         ("driver.name", NAME, AS_SENT),
         ("driver.rating", _track("driver_rating"), WRITTEN),
@@ -181,10 +192,13 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ("route", STOPS, AS_SENT),
         ("passengers", _track("passengers/*/name"), AS_SENT),
         ("pickup", (), TYPED),
+        ("coupon", (), TYPED),
+        ("affiliate", (), TYPED),
+        ("points", POINTS, AS_SENT),
         ("drop.name", (), TYPED),
         ("fare", TOTAL + OFFERED, WRITTEN),
         ("fare_note", STATUS + NOTED + CURRENCY + STOPPED + FEE, WORDED),
-        ("said_drop", _of(DROP, "/text"), AS_SENT),
+        ("said_drop", SAID_DROP, AS_SENT),
         ("distance_label", STATUS, WORDED),
         ("distance", DISTANCE, WRITTEN),
         ("took", WENT, WRITTEN),
@@ -194,16 +208,17 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         *LINE_ROWS,
         ("notes", TOOK + NIGHT + CURRENCY + _track("svc_money_balance"), WRITTEN),
         ("phone", (), TYPED),
+        ("phone2", (), TYPED),
         ("flight", (), TYPED),
         ("note", (), TYPED),
         ("account", (), SET_BY_US),
         ("booking_id", BOOKING, AS_SENT),
         ("reference", (), MADE),
         ("share_url", _track("share_ride_url"), AS_SENT),
-        ("said_create", _of(CREATE, "/message"), AS_SENT),
+        ("said_create", SAID_NO, AS_SENT),
         (
             "known",
-            BOOKING + REFUSED + STOPPED + _of(CANCEL, "/reason") + _of(DROP, "/text"),
+            BOOKING + REFUSED + STOPPED + _of(CANCEL, "/reason") + SAID_STOP + SAID_DROP,
             WORDED,
         ),
         ("support", (), MADE),
@@ -250,6 +265,9 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ("steps", STATUS, CLOCK),
         ("pickup", (), TYPED),
         ("drop.name", (), TYPED),
+        ("price", PRICED, WRITTEN),
+        ("pays", PAID, WORDED),
+        ("pays_english", (), ENGLISH),
         ("ready.car", _category("display_name"), AS_SENT),
         ("ready.price", _estimate("amount_min", "amount_max") + CURRENCY, WRITTEN),
         ("ready.terms", CURRENCY, WORDED),
@@ -266,8 +284,12 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ("driver", NAME, _("The first name alone.")),
         ("code_label", (), LABEL),
         ("code", CODE, _("As it was sent; printed after a press, and recorded.")),
+        ("pickup_at", (), TYPED),
         ("pickup", (), TYPED),
+        ("drop", (), TYPED),
         ("map", (), _("Ours: tiles of the map server, around the pickup.")),
+        ("price", PRICED, WRITTEN),
+        ("pays", PAID + BILLED, WORDED),
         ("link", (), MADE),
     ),
     "receipt": (
@@ -277,6 +299,7 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ("cost_centre", (), TYPED),
         ("picked_up", _track("pickup_time"), WRITTEN),
         ("pickup", (), TYPED),
+        ("coupon", (), TYPED),
         ("drop", (), TYPED),
         ("ride", _category("display_name") + WENT, WRITTEN),
         ("seats", (), TYPED),
@@ -284,7 +307,7 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ("car", CAR, WRITTEN),
         ("plate", PLATE, WRITTEN),
         *LINE_ROWS,
-        ("state", STATUS + STOPPED + REFUSED + FEE, WORDED),
+        ("state", STATUS + STOPPED + SAID_STOP + REFUSED + FEE, WORDED),
         ("sum_check", COST + LINES + CURRENCY, _("Checked by us.")),
         ("pays", (), TYPED),
         NOTE_ROW,
@@ -303,6 +326,8 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ("car", CAR, WRITTEN),
         ("minutes", ETA, WRITTEN),
         ("code", CODE, _("As it was sent; shown for ten seconds.")),
+        ("price", PRICED, WRITTEN),
+        ("pays", PAID, WORDED),
     ),
 }
 

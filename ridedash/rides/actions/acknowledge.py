@@ -15,6 +15,7 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.kiosk_rules import WRONG_PINS
 from ridedash.rides.runtime import Clock
 from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
+from ridedash.rides.tracking.told import TO_TELL, note_told
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
@@ -22,8 +23,11 @@ from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import order_of_staff
 
 NAME: Final = re.compile(r"[a-z_]{1,40}")  # of an attention item
+LONG_SEARCH: Final = "long_search"  # staff may wait for a driver, or look at a loss of one
+SEEN_LONG_SEARCH: Final = "seen_long_search"  # a timeline event: staff wait on purpose
 NOT_BOOKED: Final = "not_booked"  # the order failed, or the search found no driver
 SEEN_NOT_BOOKED: Final = "seen_not_booked"  # a timeline event: staff have seen that item
+SEEN: Final = {NOT_BOOKED: SEEN_NOT_BOOKED, LONG_SEARCH: SEEN_LONG_SEARCH}
 STOPPED: Final = "stopped_following"  # a timeline event
 # items for which the page offers to stop polling (docs/booking-protocol.md 3.2)
 STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
@@ -32,10 +36,11 @@ STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
 def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
     """Clear an attention item that a member of staff has seen.
 
-    For `late_double` that is the button "Keep both"; for `kiosk_pins` the kiosk takes the ride's
-    number again. False for an order of another property; for `unknown` and `held`, which end only
-    with a decision about the order; and for a `name` that does not match NAME, because the audit
-    log would store any text.
+    For `late_double` that is the button "Keep both", for TO_TELL "Guest told"; for `kiosk_pins` the
+    kiosk takes the ride's number again. `long_search` is no stored item: "Keep waiting" holds until
+    the search ends or a driver is lost. False for an order of another property; for `unknown` and
+    `held`, which end only with a decision about the order; and for a `name` that does not match
+    NAME, because the audit log would store any text.
     """
     if name in (transitions.UNKNOWN, transitions.HELD) or not NAME.fullmatch(name):
         return False
@@ -47,8 +52,10 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
         transitions.clear_attention(s, order, name, now)
         if name == WRONG_PINS:
             tickets.reopen(s, order.property_id, order.id, by_staff(staff_id), now)
-        if name == NOT_BOOKED:
-            transitions.add_event(s, order, "event", SEEN_NOT_BOOKED, now)
+        if name in TO_TELL:
+            note_told(s, order, now)
+        if name in SEEN:
+            transitions.add_event(s, order, "event", SEEN[name], now)
         _record(s, order, staff_id, "attention.seen", name, now)
         return True
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import ScalarSelect, and_, exists, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
+from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import (
     ELSEWHERE,
@@ -25,6 +26,7 @@ from ridedash.service.errors import (
     ServiceError,
     is_rate_limited,
 )
+from ridedash.service.parsing.fields import TEXT_LIMIT
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.bookings import Done
 from ridedash.store import audit
@@ -164,7 +166,8 @@ class Caller:
             return result_of_error(error, action.id)
         except (NeedsReconnect, NoRefreshNow) as error:
             return ActionResult("not_sent", error.code, action_id=action.id)
-        return ActionResult("done", done.code, done.header, done.text or done.message, action.id)
+        text = _cut(wire.said(done.text, done.message))
+        return ActionResult("done", done.code, done.header, text, action.id)
 
     def _send(self, action: Action, booking_id: str, token: str) -> Done:
         client = self.runtime.client
@@ -250,12 +253,19 @@ def result_of_error(error: ServiceError, action_id: int | None = None) -> Action
     """What an error at the end of a call proves about its action."""
     if isinstance(error, Refused):
         code = error.code or error.reason
-        return ActionResult("refused", code, error.header, error.text or error.message, action_id)
+        text = _cut(wire.said(error.text, error.message))
+        return ActionResult("refused", code, error.header, text, action_id)
     if is_rate_limited(error):
-        return ActionResult("not_sent", RATE_LIMITED, action_id=action_id)
+        text = error.message if isinstance(error, BadStatus) else None
+        return ActionResult("not_sent", RATE_LIMITED, text=text, action_id=action_id)
     if isinstance(error, NoAnswer) and not error.sent:
         return ActionResult("not_sent", NO_CONNECTION, action_id=action_id)
     if isinstance(error, BadStatus) and error.status in REFUSALS:
         code = error.code or f"HTTP_{error.status}"
         return ActionResult("refused", code, text=error.message, action_id=action_id)
     return ActionResult("unconfirmed", action_id=action_id)
+
+
+def _cut(text: str) -> str | None:
+    """A text of the service in the length that is stored; None for ""."""
+    return text[:TEXT_LIMIT] or None

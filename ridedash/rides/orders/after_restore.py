@@ -18,7 +18,7 @@ from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import from_record
 from ridedash.rides.orders.request import digest
-from ridedash.rides.orders.restore import RestoreWatch, doubt, note_restore
+from ridedash.rides.orders.restore import Noticed, RestoreWatch, doubt, note_restore
 from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.rides.orders.settle import settle
 from ridedash.rides.runtime import Clock, Runtime
@@ -99,7 +99,7 @@ def declare(db: Database, clock: Clock, to: datetime) -> int:
 
     Returns how many orders are held.
     """
-    return note_restore(db, clock, None, CLI, to) or 0
+    return note_restore(db, clock, CLI, Noticed(to)) or 0
 
 
 def compare(db: Database, clock: Clock, journal: SentJournal) -> None:
@@ -216,6 +216,8 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
         if lost is None or lost.closed_at is not None:
             raise CannotTakeUp("gone")
         order = _order(lost, account_id, now)
+        if lost.number is not None and s.get(Order, lost.number) is None:
+            order.id = lost.number  # so pages and papers of before the restore lead to it again
         order.staff_id, order.guest_id = wanted.staff_id, _guest(s, wanted, now).id
         trip = _trip(s.get_one(Property, wanted.property_id), snapshot)
         order.offer_id = _offer(s, order, trip, now)

@@ -102,15 +102,6 @@ class BookingField:
     refill: frozenset[Refill] = frozenset()  # when an earlier order fills it in
 
 
-@dataclass(frozen=True)
-class ListedGuest:
-    """A guest of a group of cars, as a line of the pasted list states them; `phone` is E.164."""
-
-    name: str
-    room: str | None = None
-    phone: str | None = None
-
-
 def _field(form: str, **facts: Any) -> Mapping[str, BookingField]:
     return {_SPEC: BookingField(form, **facts)}
 
@@ -149,6 +140,13 @@ class BookingRequest:
     )
     guest_phone: str | None = field(
         default=None, metadata=_field("guest_phone", parsed="phone_e164", guest="phone")
+    )
+    phone_as_typed: bool = field(  # whether staff confirmed a number that no country has
+        default=False,
+        metadata=_field("guest_phone_as", parsed="phone_as_typed", guest="phone_as_typed"),
+    )
+    guest_phone2: str | None = field(
+        default=None, metadata=_field("guest_phone2", parsed="phone2_e164", guest="phone2")
     )
     guest_room: str | None = field(
         default=None,
@@ -223,6 +221,12 @@ class BookingRequest:
         default=None,
         metadata=_field("departs", parsed="departs_at", column="departs_at", change="flight"),
     )
+    flight_lands: bool = field(  # the flight brings the guest: departs_at is when it lands
+        default=False,
+        metadata=_field(
+            "flight_way", parsed="flight_lands", column="flight_lands", change="flight"
+        ),
+    )
     seats: int | None = field(
         default=None, metadata=_field("seats", column="seats", body="seats", change="seats")
     )
@@ -262,10 +266,6 @@ class BookingRequest:
         metadata=_field("account", column="account_id", change="account", refill=ALWAYS)
     )
     cars: int = field(default=1, metadata=_field("cars"))  # each car of a group is one order
-    # the guests of a group, one car for each, in this order; otherwise empty
-    guests: tuple[ListedGuest, ...] = field(
-        default=(), metadata=_field("guests", parsed="listed_guests")
-    )
     back_at: datetime | None = field(  # the pickup time of the way back; None: no way back
         default=None, metadata=_field("back_time", parsed="back_at")
     )
@@ -283,6 +283,10 @@ class BookingRequest:
     supersedes: int | None = field(  # the id of the order that this one replaces
         default=None, metadata=_field("supersedes", column="supersedes")
     )
+
+    # of a line of a list: the group of its orders, and the partner reference that it has already
+    group: str | None = None
+    reference: str | None = None
 
     @property
     def staff_id(self) -> int | None:

@@ -199,7 +199,7 @@ def _order_of_token(s: Session, request: BookingRequest, limits: Limits) -> int 
 
 def _check_waiting_request(request: BookingRequest, limits: Limits, now: datetime) -> None:
     planned = request.pickup_at is not None or request.back_at is not None
-    if planned or request.cars != 1 or request.guests:
+    if planned or request.cars != 1:
         raise RequestRefused("cars", "one car, and no pickup time")
     if not SHORTEST <= limits.until - now <= LONGEST:
         raise RequestRefused("until", "10 minutes to 24 hours from now")

@@ -20,6 +20,7 @@ from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.guests import guest_of
 from ridedash.store.models.kiosks import KioskCode
+from ridedash.text import compact_key
 
 DIGITS: Final = 6
 LASTS: Final = timedelta(minutes=10)
@@ -75,8 +76,11 @@ def make_code(db: Database, now: datetime, key: str, wanted: NewCode) -> str:
 
 
 def open_code(s: Session, key: str, property_id: int, typed: str, now: datetime) -> OpenCode | None:
-    """The typed code if it is still valid; otherwise None. Does not use it up."""
-    code = "".join(typed.split())
+    """The typed code if it is still valid; otherwise None. Does not use it up.
+
+    Its digits may be those of any script, in any spacing.
+    """
+    code = compact_key(typed)
     if not _CODE.fullmatch(code):
         return None
     row = s.scalars(

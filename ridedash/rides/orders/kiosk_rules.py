@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from ridedash import wire
+from ridedash.names import name_key
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.place import PlaceError
 from ridedash.rides.tickets import ride_number, ticket_of
@@ -24,7 +25,7 @@ from ridedash.store.actors import WORKER, by_kiosk
 from ridedash.store.models.kiosks import Kiosk, WhoPays
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride, TimelineEvent
 from ridedash.store.models.people import Account, Guest
-from ridedash.text import normalised, one_line, plain_code
+from ridedash.text import one_line, plain_code, room_key
 
 ORDERS_AN_HOUR: Final = 30  # orders of one kiosk
 MOST_LIVE: Final = 3  # rides of one kiosk whose passenger is not aboard yet
@@ -88,7 +89,7 @@ class StatedGuest:
     @property
     def key(self) -> str:
         """The room number, else the name, in the form in which limits compare it."""
-        return normalised(self.room or self.name)
+        return room_key(self.room) or name_key(self.name)
 
 
 def who_is(typed: str) -> StatedGuest | None:

@@ -14,6 +14,7 @@ from ridedash import wire
 from ridedash.rides.orders import kiosk_asks, kiosk_rules, transitions
 from ridedash.store import kiosk_visits
 from ridedash.store.database.database import Database
+from ridedash.store.kiosk_visits import Visit
 from ridedash.store.models.kiosks import Kiosk, KioskVisit
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.models.people import Guest
@@ -42,6 +43,22 @@ def watch(db: Database, now: datetime) -> int:
         for visit_id in lost:
             kiosk_visits.end_lost(s, visit_id, now)
         return changed + len(lost) + kiosk_asks.expire_asks(s, now)
+
+
+def note_shown_on_phone(db: Database, visit: Visit, now: datetime) -> None:
+    """Record that a guest's own phone has its page of the ride that it booked.
+
+    An attention item that doubted it is cleared: unlike a kiosk, a phone stays with its guest.
+    """
+    with db.read() as s:
+        known = s.get(KioskVisit, visit.id)
+        order_id = known.order_id if known is not None else None
+    if order_id is None:
+        return
+    with db.write() as s:
+        order = s.get_one(Order, order_id)
+        kiosk_visits.note_ticket(s, visit, order_id, now)
+        transitions.clear_attention(s, order, NO_TICKET, now)
 
 
 def _with_ended_rides(s: Session, now: datetime) -> list[int]:

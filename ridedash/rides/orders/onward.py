@@ -153,7 +153,8 @@ def _product(runtime: Runtime, wanted: _PriceRequest) -> Product | None:
 
 def _onward(shown: Order, wanted: Change, changed: Collection[str], offer: Offer) -> _Onward:
     """The changes to make; `offer` is the one that was chosen for the shown ride."""
-    was = {name: getattr(shown, name) for name in ("flight", "departs_at", "pickup_at")}
+    names = "flight", "departs_at", "flight_lands", "pickup_at"
+    was = {name: getattr(shown, name) for name in names}
     return _Onward(shown.id, wanted.request, changed, trip_of(offer), offer.category, was)
 
 
@@ -248,7 +249,11 @@ def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
     if "guest" not in changed:
         guest = s.get_one(Guest, order.guest_id)
         values |= {"guest_id": guest.id, "guest_name": guest.name, "guest_phone": guest.phone}
-        values |= {"guest_language": guest.language, "guest_note": guest.note}
+        values |= {
+            "guest_phone2": guest.phone2,
+            "guest_language": guest.language,
+            "guest_note": guest.note,
+        }
     if "pickup_at" in changed and request.pickup_at is not None and order.pickup_at is not None:
         clock = request.pickup_at.astimezone(tz).time()
         values["pickup_at"] = ride_on(order.pickup_at.astimezone(tz).date(), clock, tz).at
@@ -260,15 +265,19 @@ def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
 def _flight_of(order: Order, onward: _Onward) -> dict[str, Any]:
     """The flight of a later ride: the changed number, and the changed time on its own day."""
     request = onward.request
-    flight, departs_at = order.flight, order.departs_at
+    flight, departs_at, lands = order.flight, order.departs_at, order.flight_lands
     if request.flight != onward.was["flight"]:
         flight = request.flight
+    if request.flight_lands != onward.was["flight_lands"]:
+        lands = request.flight_lands
     if request.departs_at != onward.was["departs_at"]:
         departs_at = request.departs_at
         first_at = onward.was["pickup_at"] or request.pickup_at
         if departs_at and first_at and order.pickup_at:
-            departs_at = departure_of(order.pickup_at, first_at, departs_at, request.tz)
-    return {"flight": flight, "departs_at": departs_at}
+            departs_at = departure_of(
+                order.pickup_at, first_at, departs_at, request.tz, lands=lands
+            )
+    return {"flight": flight, "departs_at": departs_at, "flight_lands": lands}
 
 
 def _day(at: datetime | None, tz: ZoneInfo) -> object:

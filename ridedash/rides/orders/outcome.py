@@ -16,6 +16,7 @@ from ridedash.rides.codes import (
     UNCLEAR,
 )
 from ridedash.service.errors import NoAnswer, Throttled
+from ridedash.service.parsing.fields import TEXT_LIMIT
 from ridedash.service.types.bookings import CreateAnswer, CreateBody
 from ridedash.store.models.orders import OrderState
 
@@ -84,10 +85,14 @@ def _of_answer(answer: CreateAnswer, reference: str) -> Outcome:
     names_id = answer.names_id
     key_refused = answer.body is not None and wire.refuses_key(answer.body.code)
     if answer.http_status == 401 and not names_id and not key_refused:
-        return Outcome(OrderState.NOT_SENT, retry=AUTH, code=RECONNECT)
+        return Outcome(OrderState.NOT_SENT, retry=AUTH, code=RECONNECT, message=_said(answer.body))
     if answer.http_status == 429 and not names_id:
         return Outcome(
-            OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.retry_after_s, code=RATE_LIMITED
+            OrderState.NOT_SENT,
+            retry=RATE,
+            retry_after_s=answer.retry_after_s,
+            code=RATE_LIMITED,
+            message=_said(answer.body),
         )
     body = answer.body
     if body is None or not _is_of_the_service(body):
@@ -139,17 +144,23 @@ def _failure(answer: CreateAnswer, body: CreateBody) -> Outcome:
     code = wire.normal_code(body.code or "")
     known = code in _KNOWN_CODES or wire.normal_code(body.message or "") == wire.BOOKING_FAILED
     if body.status == wire.FAILURE or (body.status is None and known):
-        return Outcome(
-            OrderState.REJECTED, code=body.code, message=body.message or body.text or body.header
-        )
+        return Outcome(OrderState.REJECTED, code=body.code, message=_said(body))
     plain = answer.http_status in REFUSALS and not answer.names_id
     if plain and body.status is None and code != wire.SUCCESS:
         return Outcome(
             OrderState.REJECTED,
             code=body.code or f"HTTP_{answer.http_status}",
-            message=body.message,
+            message=_said(body),
         )
-    return Outcome(OrderState.UNKNOWN, code=UNCLEAR, message=body.message)
+    return Outcome(OrderState.UNKNOWN, code=UNCLEAR, message=_said(body))
+
+
+def _said(body: CreateBody | None) -> str | None:
+    """The service's own words in an answer that is no booking; None if it has none."""
+    if body is None:
+        return None
+    words = wire.said(body.header, body.message, body.text)
+    return words[:TEXT_LIMIT] or body.message
 
 
 def _contradiction(body: CreateBody) -> Outcome:
@@ -160,7 +171,7 @@ def _alarm(code: str, body: CreateBody) -> Outcome:
     return Outcome(
         OrderState.UNKNOWN,
         code=code,
-        message=body.message,
+        message=_said(body),
         alarm=True,
         named=body.booking_id or body.txn_id,
     )

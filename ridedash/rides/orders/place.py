@@ -34,7 +34,14 @@ from ridedash.store.accounts import account_of, affiliate_uid_of
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest, Staff
-from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer, trip_of
+from ridedash.store.offers import (
+    OfferOwner,
+    Priced,
+    Trip,
+    add_offer,
+    fixed_price_categories,
+    trip_of,
+)
 from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
@@ -245,10 +252,10 @@ def check_request(s: Session, request: BookingRequest, offer: Offer) -> None:
         raise RequestRefused("account", "the price was fixed for another account")
     if (offer.kind == Kind.SHARE) != (request.seats is not None):
         raise RequestRefused("seats", "1 or 2 for a shared ride, none for any other")
+    if offer.drop_lat is None and _needs_drop(s, offer):
+        raise RequestRefused("drop", "a fixed price needs a drop")
     if not 1 <= request.cars <= MOST_CARS:
         raise RequestRefused("cars", f"1 to {MOST_CARS} in one go")
-    if request.guests and len(request.guests) != request.cars:
-        raise RequestRefused("guests", "a car for each of them")
     centre_id = request.cost_centre_id
     if centre_id is not None and cost_centre_of(s, request.property_id, centre_id) is None:
         raise RequestRefused("cost_centre", "not a cost centre of this property")
@@ -260,6 +267,13 @@ def check_request(s: Session, request: BookingRequest, offer: Offer) -> None:
         if old.state in UNSENT:
             raise RequestRefused("supersedes", "that order is on its way again")
         _check_replaced(s, request)
+
+
+def _needs_drop(s: Session, offer: Offer) -> bool:
+    """Whether the service would refuse this car without a drop, as its price is fixed."""
+    if offer.kind == Kind.SHARE:
+        return True
+    return offer.category in fixed_price_categories(s, offer.property_id)
 
 
 def _check_replaced(s: Session, request: BookingRequest) -> None:

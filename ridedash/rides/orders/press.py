@@ -32,15 +32,15 @@ class Part:
 
 def parts(request: BookingRequest, new_key: Callable[[], str]) -> list[Part]:
     """The orders of a press, numbered from 1: all cars, then all ways back; or a series."""
-    alone = replace(request, cars=1, guests=(), back_at=None, back_offer_id=None, series=())
+    alone = replace(request, cars=1, back_at=None, back_offer_id=None, series=())
     if request.series:
         key = new_key()
         times = enumerate(request.series, 1)
         first = request.series[0]
         return [Part(number, _at(alone, at, first), series=key) for number, at in times]
     cars = range(1, request.cars + 1)
-    group = new_key() if request.cars > 1 else None
-    out = [Part(number, _of_car(alone, request, number), group) for number in cars]
+    group = new_key() if request.cars > 1 else request.group
+    out = [Part(number, alone, group) for number in cars]
     if request.back_at is None:
         return out
     group = new_key() if request.cars > 1 else None
@@ -65,23 +65,8 @@ def _at(request: BookingRequest, at: datetime, first: datetime) -> BookingReques
     """The request of one ride of a series; the departure of a flight moves with the ride's day."""
     departs_at = request.departs_at
     if departs_at is not None:
-        departs_at = departure_of(at, first, departs_at, request.tz)
+        departs_at = departure_of(at, first, departs_at, request.tz, lands=request.flight_lands)
     return replace(request, pickup_at=at, departs_at=departs_at)
-
-
-def _of_car(alone: BookingRequest, request: BookingRequest, number: int) -> BookingRequest:
-    """The request of one car, with its own guest if the group has a list of guests."""
-    if not request.guests:
-        return alone
-    guest = request.guests[number - 1]
-    return replace(
-        alone,
-        guest_name=guest.name,
-        guest_room=guest.room,
-        guest_phone=guest.phone,
-        guest_id=None,
-        guest_note=None,
-    )
 
 
 def _way_back(out: BookingRequest, at: datetime) -> BookingRequest:
@@ -90,7 +75,8 @@ def _way_back(out: BookingRequest, at: datetime) -> BookingRequest:
     Nor does it override the duplicate-booking guard: staff did that for the other pickup only.
     """
     left_out = {each.name: each.default for each in FIELDS if _only_out(each.refill)}
-    left_out |= {"supersedes": None, "departs_at": None, "override_guard": False}
+    left_out |= {"supersedes": None, "departs_at": None, "flight_lands": False}
+    left_out |= {"override_guard": False}
     return replace(out, pickup_at=at, **left_out)
 
 

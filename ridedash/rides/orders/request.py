@@ -15,6 +15,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
+from ridedash.names import name_key
 from ridedash.rides.orders import schedule_times
 from ridedash.rides.orders.fields import (
     BookingField,
@@ -27,9 +28,11 @@ from ridedash.rides.orders.press import Part, token_of
 from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product
 from ridedash.store.guests import GuestDetails
+from ridedash.store.models.lists import Companion
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
 from ridedash.store.offers import Priced
+from ridedash.text import room_key
 from ridedash.wire import PICKUP_NOW, Kind
 
 # Without I, L, O and U, because people read references out on the telephone.
@@ -53,12 +56,16 @@ def new_reference() -> str:
 def request_digest(request: BookingRequest) -> str:
     """A digest of the request and its sender: a form token with another digest is refused."""
     facts = asdict(request)
-    del facts["form_token"], facts["actor"]
-    # `second_to` and `kiosk_id` are left out while they are empty: earlier releases did not have
-    # them, and the digest of a form must stay the same after an update of the program.
+    del facts["form_token"], facts["actor"], facts["group"], facts["reference"]
+    # forms of earlier releases had a list of guests, which was mostly empty
+    facts["guests"] = ()
+    # `second_to`, `guest_phone2`, `phone_as_typed`, `flight_lands` and `kiosk_id` are left out
+    # while they are empty: earlier releases did not have them, and the digest of a form must stay
+    # the same after an update of the program.
     facts["staff_id"] = request.staff_id
-    if not request.second_to:
-        del facts["second_to"]
+    for name in ("second_to", "guest_phone2", "phone_as_typed", "flight_lands"):
+        if not facts[name]:
+            del facts[name]
     if request.actor.kiosk_id is not None:
         facts["kiosk_id"] = request.actor.kiosk_id
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
@@ -74,11 +81,12 @@ def guard_of(
 ) -> str | None:
     """The key of the duplicate-booking guard: property, guest and pickup cell.
 
-    The guest is identified by the telephone number, else by name and room
+    The guest is identified by the telephone number, else by name and room, each in any spelling
     (docs/booking-protocol.md 1.2). None when none of these is known.
     """
-    digits = "".join(char for char in phone or "" if char.isdigit())
-    guest = digits[-10:] or f"{name}/{room or ''}".casefold().strip("/ ")
+    number, _mark, _extension = (phone or "").partition(";")
+    digits = "".join(char for char in number if char.isdigit())
+    guest = digits[-10:] or f"{name_key(name)}/{room_key(room)}".strip("/ ")
     if not guest:
         return None
     hashed = hashlib.sha256(guest.encode()).hexdigest()[:24]
@@ -107,10 +115,14 @@ OPEN_ORDER: Final = tuple(getattr(Order, name) for name in OpenOrder._fields)
 def open_rides(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
     """The open orders of a guest from a pickup cell, first those with a guard, then the others.
 
+    Also those of cars in which the guest rides along.
+
     They are not locked: polls are recorded in transactions that lock many orders, and a press that
     locked them in another sequence would cause a deadlock.
     """
-    return [*_guarded(s, guest, key), *_unguarded(s, guest.property_id, key)]
+    property_id = guest.property_id
+    found = *_guarded(s, guest, key), *_unguarded(s, property_id, key)
+    return list(dict.fromkeys((*found, *_along(s, property_id, key))))
 
 
 def _guarded(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
@@ -142,6 +154,19 @@ def _unguarded(s: Session, property_id: int, key: str) -> list[OpenOrder]:
         OpenOrder(*row)
         for *row, guest, offer in s.execute(query.order_by(Order.id))
         if guard_of(property_id, guest.name, guest.phone, guest.room, offer) == key
+    ]
+
+
+def _along(s: Session, property_id: int, key: str) -> list[OpenOrder]:
+    """Open orders with a further guest, whose guard would be `key`."""
+    query = select(*OPEN_ORDER, Companion, Offer).where(Order.open)
+    query = query.where(Order.property_id == property_id)
+    query = query.join(Companion, Companion.order_id == Order.id)
+    query = query.join(Offer, Offer.id == Order.offer_id)
+    return [
+        OpenOrder(*row)
+        for *row, who, offer in s.execute(query.order_by(Order.id))
+        if guard_of(property_id, who.name, who.phone, who.room, offer) == key
     ]
 
 
@@ -211,7 +236,8 @@ def build_order(
     that depend on its other orders: whether the guest has another car, and the order whose way back
     this is.
     """
-    reference, request = new_reference(), part.request
+    request = part.request
+    reference = request.reference or new_reference()
     body = new_booking(request, offer, reference).model_dump_json()
     return Order(
         **order_columns(request),

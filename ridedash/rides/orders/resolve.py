@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from ridedash import wire
 from ridedash.geo import LatLng, distance_m
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
 from ridedash.rides.codes import WITHDRAWN
@@ -203,7 +204,7 @@ def _check(runtime: Runtime, order: Order, offer: Offer, booking_id: str) -> Che
         if error.is_of_caller:
             # the error is about our account, not about the number, which may be right
             return Checked("no_answer")
-        return Checked("not_found", text=error.message or error.text)
+        return Checked("not_found", text=wire.said(error.header, error.message, error.text))
     except BadStatus as error:
         return Checked("not_found" if error.status in {400, 404} else "no_answer")
     except (ServiceError, NeedsReconnect, NoRefreshNow):

@@ -8,14 +8,17 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, select, true
 from sqlalchemy.orm import Session
 
 from ridedash.observability.exceptions import reason
+from ridedash.rides import health
 from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
+from ridedash.rides.orders.list_press import RESTORED as LIST_RESTORED
+from ridedash.rides.orders.list_press import stop_list
 from ridedash.rides.orders.outcome import from_record
 from ridedash.rides.orders.sent_journal import (
     Last,
@@ -29,6 +32,7 @@ from ridedash.rides.states import ACCEPTED, UNSENT, WITHOUT_RIDE, BadTransition
 from ridedash.store import audit, restores
 from ridedash.store.actors import WORKER, Who
 from ridedash.store.database.database import Database
+from ridedash.store.models.lists import GuestList, ListState
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.restores import Restore, Watermark
 
@@ -48,6 +52,18 @@ class KnownToJournal(Exception):
     """A journal has the attempt that the database is about to make: the database went back."""
 
 
+class Bare(NamedTuple):
+    """A machine without journals of what a database has sent, and what it found there at first.
+
+    `epoch` is that of the database, `known` the last instant that it knew of; `beats` has the
+    heartbeats of workers that have compared it with journals of their own, and that may live.
+    """
+
+    epoch: int
+    known: datetime | None
+    beats: dict[str, datetime]
+
+
 class RestoreWatch:
     """Compares the database with the sent journals of this machine, for one worker.
 
@@ -63,6 +79,8 @@ class RestoreWatch:
         self._older_in: int | None = None
         # the latest instant that the database knew of at the last heartbeat
         self._found_at: datetime | None = None
+        # while it is open whether the journals of this machine are lost
+        self._bare: Bare | None = None
         self._requests = 0  # how often a comparison was requested
         # `_state` at the start of the last comparison
         self._settled: tuple[int, int, int] | None = None
@@ -80,7 +98,7 @@ class RestoreWatch:
         It must also have been compared since the last lost connection, because a replica that lags
         may have taken over.
         """
-        return self._mark is not None and self._settled == self._state
+        return self._mark is not None and not self._bare and self._settled == self._state
 
     @property
     def _state(self) -> tuple[int, int, int]:
@@ -94,6 +112,8 @@ class RestoreWatch:
         row = restores.watermark(s)
         self._found_at = restores.last_known_moment(s)
         seen = self._last_state()
+        if seen is None and self.journal.number is not None and lacks_journals(s, self.journal):
+            self._bare = Bare(row.epoch, self._found_at, health.compared(s, now))
         if seen is not None and (row.epoch, row.beats) < (seen.epoch, seen.beats):
             self._older_in = row.epoch
             return
@@ -109,7 +129,9 @@ class RestoreWatch:
         self._confirm_heartbeat()
         if self._older_in is not None:
             changed += self._notice(self._older_in)
-        if self._mark is not None and (not self.settled or self._is_time()):
+        if self._bare is not None:
+            changed += self._decide(self._bare)
+        if self._mark is not None and not self._bare and (not self.settled or self._is_time()):
             changed += self._compare(self._mark.epoch)
         return changed
 
@@ -147,11 +169,33 @@ class RestoreWatch:
         # a database without a property has sent nothing, and can't be told from others
         return self.journal.mark(self.database) if self.database else None
 
+    def _decide(self, bare: Bare) -> int:
+        """Decide what it means that this machine has no journals of what the database has sent.
+
+        With a live worker elsewhere that has compared the database, this one is a further worker.
+        Otherwise the journals are lost, and maybe the database was restored as well: no one knows
+        what was sent since its last moment, so everything planned is held.
+        """
+        with self.db.read() as s:
+            epoch, beats = restores.epoch(s), health.compared(s, self.clock())
+        held = 0
+        if epoch == bare.epoch and not _has_beaten(beats, bare.beats):
+            if beats:
+                return 0  # such a worker may have been restored with the database: see it beat
+            found = Noticed(bare.known, epoch=epoch, bare=True)
+            held = note_restore(self.db, self.clock, WORKER, found) or 0
+        self._bare = None
+        with self.db.write() as s:
+            self.raise_watermark(s)
+        self._confirm_heartbeat()
+        return held
+
     def _confirm_heartbeat(self) -> None:
         if self._uncommitted is None:
             return
         self._mark, self._uncommitted = self._uncommitted, None
-        if not self._mark.database:
+        # a mark says that this machine has journals of the database
+        if not self._mark.database or self._bare is not None:
             return
         try:
             self.journal.write_mark(self._mark)
@@ -170,7 +214,8 @@ class RestoreWatch:
         """
         seen = self._last_state() or Mark(epoch, 0, self.clock(), self.database)
         seen = seen._replace(epoch=max(seen.epoch, reached))
-        held = note_restore(self.db, self.clock, seen, WORKER, self._found_at, epoch)
+        found = Noticed(self._found_at, seen, epoch)
+        held = note_restore(self.db, self.clock, WORKER, found)
         self._older_in = None
         with self.db.write() as s:
             self.raise_watermark(s)
@@ -190,42 +235,55 @@ class RestoreWatch:
         return changed
 
 
-def note_restore(
-    db: Database,
-    clock: Clock,
-    seen: Mark | None,
-    who: Who,
-    to: datetime | None,
-    epoch: int | None = None,
-) -> int | None:
-    """Record that the database was restored `to` a moment: nothing from before it is sent.
+class Noticed(NamedTuple):
+    """A restore as it is noticed or declared.
 
-    Planned rides are held, and READY orders become UNKNOWN. `seen`: the state that the database had
-    reached; None for a restore that a person declares. `epoch`: nothing is recorded when the
-    database has another one by now, because another worker has recorded the same restore. Returns
-    how many orders are held.
+    `to` is the last moment that the database knows of; `seen` the state that it had reached before,
+    None if that is not known. `epoch`: the restore is not recorded when the database has another
+    epoch by now, because another worker has recorded it. `bare`: all that is known is that the
+    journals are lost.
+    """
+
+    to: datetime | None
+    seen: Mark | None = None
+    epoch: int | None = None
+    bare: bool = False
+
+
+def note_restore(db: Database, clock: Clock, who: Who, found: Noticed) -> int | None:
+    """Record that the database was restored: nothing from before that is sent.
+
+    Planned rides are held, and READY orders become UNKNOWN. Returns how many orders are held; None
+    when another worker has recorded the same restore.
     """
     now = clock()
+    epoch, beats = (found.seen.epoch, found.seen.beats) if found.seen else (0, 0)
     with db.write() as s:
         row = restores.watermark(s)
-        if epoch is not None and row.epoch != epoch:
+        if found.epoch is not None and row.epoch != found.epoch:
             return None
-        row.epoch = max(row.epoch, seen.epoch if seen else 0) + 1
-        row.beats = max(row.beats, seen.beats if seen else 0) + 1
+        row.epoch = max(row.epoch, epoch) + 1
+        row.beats = max(row.beats, beats) + 1
         row.beat_at = now
-        s.add(Restore(restored_to=to, noticed_at=now))
+        s.add(Restore(restored_to=found.to, noticed_at=now, bare=found.bare))
         held = hold(s, now, who)
-        facts = {"restored_to": to.isoformat() if to else None, "held": held}
+        to = found.to.isoformat() if found.to else None
+        facts = {"restored_to": to, "held": held}
         audit.record(s, who, "database.restored", "restores:0", "held", now, **facts)
-    log.warning("the database was restored to %s: %d orders are held", to, held)
+    what = "the journals of this machine are lost" if found.bare else "the database was restored"
+    log.warning("%s, it knows what happened until %s: %d orders are held", what, to, held)
     return held
 
 
 def hold(s: Session, now: datetime, who: Who) -> int:
     """Hold every order that is unsent according to the database. Returns how many there were.
 
-    A READY order becomes UNKNOWN instead: it was about to be sent, and may have been.
+    A READY order becomes UNKNOWN instead: it was about to be sent, and may have been. A list that
+    is being booked stops: what it has ordered since may be forgotten.
     """
+    running = select(GuestList).where(GuestList.state == ListState.RUNNING).with_for_update()
+    for each in s.scalars(running):
+        stop_list(each, LIST_RESTORED, now)
     query = select(Order).where(Order.state.in_(UNSENT)).order_by(Order.id)
     orders = s.scalars(query).all()
     for order in orders:
@@ -265,6 +323,17 @@ def catch_up(
     return changed, max(newer, default=None)
 
 
+def lacks_journals(s: Session, journal: SentJournal) -> bool:
+    """Whether the database has sent orders, and the journals of this machine know nothing of it.
+
+    The machine is new, or its journals are lost.
+    """
+    database = restores.identity(s)
+    if not database or not restores.has_sent(s) or journal.mark(database) is not None:
+        return False
+    return not any(restores.known_orders(s, some) for some in _chunks(journal.attempts()))
+
+
 def unknown_sends(db: Database, journal: SentJournal) -> tuple[bool, int]:
     """Whether the database is older than the journals' watermark, and how many sends it lacks.
 
@@ -282,6 +351,11 @@ def unknown_sends(db: Database, journal: SentJournal) -> tuple[bool, int]:
     reached = (row.epoch, row.beats) if row is not None else (0, 0)
     is_older = seen is not None and reached < (seen.epoch, seen.beats)
     return is_older, sum(each.database == database for each in lacking)
+
+
+def _has_beaten(now: dict[str, datetime], before: dict[str, datetime]) -> bool:
+    """Whether one of these workers has written a heartbeat since."""
+    return any(at != before.get(worker) for worker, at in now.items())
 
 
 def _chunks(found: Iterable[T]) -> Iterator[list[T]]:
@@ -378,6 +452,7 @@ def _list_lost(db: Database, now: datetime, entries: Sequence[SentEntry]) -> int
 def _lost_row(s: Session, entry: SentEntry, now: datetime) -> dict[str, Any]:
     return {
         "mtx": entry.reference,
+        "number": entry.order_id or None,
         "property_id": restores.property_of(s, entry.property_id, entry.at),
         "account_id": entry.account_id,
         "category": entry.category,

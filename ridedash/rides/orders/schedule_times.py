@@ -41,7 +41,7 @@ class NoSuchTime(ValueError):
 class LocalTime:
     """The instant of a local day and time.
 
-    `twice`: clocks show this time twice on that day, and `at` is the first of the two instants.
+    `twice`: clocks show this time twice on that day; `at` is one of the two instants.
     """
 
     at: datetime
@@ -51,15 +51,24 @@ class LocalTime:
 def local_time(day: date, clock: time, tz: ZoneInfo) -> LocalTime:
     """The instant at which clocks in a zone show this time.
 
-    Raises NoSuchTime; OverflowError outside the calendar.
+    Of two such instants it is the first one, or the second one for a clock with `fold` 1. Raises
+    NoSuchTime; OverflowError outside the calendar.
     """
     shown = datetime.combine(day, clock.replace(second=0, microsecond=0, tzinfo=None), tz)
     at = shown.astimezone(UTC)
     back = at.astimezone(tz)
     if back.replace(tzinfo=None) != shown.replace(tzinfo=None):
         raise NoSuchTime(_after_gap(shown))
-    twice = shown.utcoffset() != shown.replace(fold=1).utcoffset()
+    twice = shown.utcoffset() != shown.replace(fold=1 - shown.fold).utcoffset()
     return LocalTime(at, twice)
+
+
+def local_times(day: date, clock: time, tz: ZoneInfo) -> tuple[datetime, ...]:
+    """The instant at which clocks show this time, or the two of them. Raises as `local_time`."""
+    first = local_time(day, clock.replace(fold=0), tz)
+    if not first.twice:
+        return (first.at,)
+    return first.at, local_time(day, clock.replace(fold=1), tz).at
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,8 @@ class SeriesRide:
     """One ride of a series: its day in the property's zone and its instant.
 
     `moved`: clocks skip its time on that day, so the ride is at the first time after the gap.
-    `twice`: clocks show its time twice, and the ride is at the first one.
+    `twice`: clocks show its time twice; the ride is at the first one, or at the second one for a
+    series at a clock with `fold` 1.
     """
 
     day: date
@@ -104,18 +114,24 @@ def ride_on(day: date, clock: time, tz: ZoneInfo) -> SeriesRide:
 
 
 def departure_of(
-    pickup_at: datetime, first_at: datetime, departs_at: datetime, tz: ZoneInfo
+    pickup_at: datetime,
+    first_at: datetime,
+    departs_at: datetime,
+    tz: ZoneInfo,
+    *,
+    lands: bool = False,
 ) -> datetime:
     """The departure of the flight of a series' ride whose pickup is at `pickup_at`.
 
     `departs_at` is the departure for the ride at `first_at`. The result has the same local time,
     and is as many days after its own pickup. If `departs_at` is not later than `first_at`, only its
-    time of day counts: the result is the next such time after the pickup.
+    time of day counts: the result is the next such time after the pickup. With `lands` it is the
+    landing, which is before the pickup.
     """
     first = first_at.astimezone(tz)
     departs = departs_at.astimezone(tz)
     days = (departs.date() - first.date()).days
-    if departs <= first:
+    if departs <= first and not lands:
         days = 1 if departs.time() <= first.time() else 0
     day = pickup_at.astimezone(tz).date() + timedelta(days=days)
     return ride_on(day, departs.time(), tz).at

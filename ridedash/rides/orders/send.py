@@ -261,6 +261,7 @@ class Sender:
             account_id=prepared.account_id,
             category=prepared.booking.category,
             epoch=claimed.epoch,
+            order_id=prepared.order_id,
         )
         try:
             self.journal.sent.sent(entry)

@@ -44,7 +44,8 @@ class SentEntry:
     """What the journal stores of one sent order.
 
     `database` identifies the database (`restores.identity`), `epoch` is its number of restores at
-    that time; `outcome` holds the fields in OUTCOME_FIELDS, None while no answer is known.
+    that time; `order_id` is the number of its row there, 0 in a journal of an earlier release;
+    `outcome` holds the fields in OUTCOME_FIELDS, None while no answer is known.
     """
 
     reference: str
@@ -55,6 +56,7 @@ class SentEntry:
     account_id: int
     category: str
     epoch: int = 0
+    order_id: int = 0
     outcome: dict[str, Any] | None = None
 
 
@@ -353,6 +355,7 @@ def _entry(record: dict[str, Any]) -> SentEntry | None:
             account_id=int(record["account_id"]),
             category=str(record["category"]),
             epoch=int(record.get("epoch", 0)),
+            order_id=int(record.get("order_id", 0)),
         )
     except (KeyError, TypeError, ValueError):
         return None

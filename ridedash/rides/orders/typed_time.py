@@ -1,422 +1,476 @@
-"""Parses a pickup time as people type it: `6:15`, `tomorrow 0615`, `fri 14`, `14h30`, `in 40 min`.
+"""Reads a pickup time as people type it: `18:15`, `tomorrow 0615`, `fri 14`, `in half an hour`.
 
-Pure. The words of a language are data (`time_words`). First each of these words in the text is
-replaced by its tag, such as "tomorrow" by "<tomorrow>"; the grammar below knows only tags and
-digits. Japanese and Chinese words have no spaces between them, so they are replaced wherever they
-occur in the text. Hours are those of a clock with 24 hours unless a word says otherwise.
+Pure. The answer is a time, a question (TimeQuestion) or a refusal (NotATime), never a guess: what
+two people would read differently is asked. The text comes as tags and digits (`typed_words`).
+
+An hour is certain if it is above 12, is 0 or has a zero in front (06:15), if a word names its half
+of the day, or if only one of both is to come. In a language that writes the clock of 24 hours,
+figures such as 6:15 are certain too, but not "at 6" or "half past six".
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from enum import StrEnum
-from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from ridedash.rides.orders.schedule_times import LocalTime, local_time
-from ridedash.rides.orders.time_words import (
-    ENGLISH,
-    TWO_THINGS,
-    UNSPACED,
-    TimeWords,
-    normalised_words,
-)
+from ridedash.rides.orders.schedule_times import LocalTime, NoSuchTime, local_time, local_times
+from ridedash.rides.orders.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
+from ridedash.rides.orders.time_words import ENGLISH, UNSPACED, TimeWords, normalised_words
+from ridedash.rides.orders.typed_days import Days, read_days
+from ridedash.rides.orders.typed_words import LONGEST, SPOKEN, tagged
 from ridedash.text import ascii_digits, one_line
 
-LONGEST: Final = 60  # characters
-# a letter, or a combining mark as Hindi uses it
-_LETTER: Final = r"(?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963])"
-_WORD: Final = re.compile(rf"{_LETTER}+(?:'{_LETTER}+)*")
-_HAN_DATE: Final = re.compile(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})[日号]?")
-_HAN_HALF: Final = re.compile(r"(?<=\d[時点])半")
-
-
-class TimeRefusal(StrEnum):
-    """Why a text is not a pickup time."""
-
-    EMPTY = "empty"
-    UNKNOWN = "unknown"  # `part` is the part that is not understood
-    # `part` has two meanings: it is a word for both Tuesday and March ("mar"), or it means
-    # something else in English
-    TWO_THINGS = "two_things"
-    NO_CLOCK = "no_clock"  # a day without a time
-    NO_HOUR = "no_hour"  # 25:00, 6:75, 14 pm
-    NO_DAY = "no_day"  # 31 February
-    NOT_THAT_DAY = "not_that_day"  # Friday 24 November, which is a Tuesday
-    DAY_OR_MONTH = "day_or_month"  # 3/4
-    SPAN_OR_CLOCK = "span_or_clock"  # 2h: in two hours, or at two
-    MIDNIGHT = "midnight"  # midnight of a named day, which begins and ends at midnight
-    NIGHT = "night"  # fri night 1 may mean two nights; tonight 12 pm means none
-    TWICE = "twice"  # "in 40 min" ends in the second pass of an hour that the clocks repeat
-    PAST = "past"  # `at` is in the past
-
-
-class NotATime(ValueError):
-    """A text that does not name a future time.
-
-    `part` is the wrong part of the text; `at` is the instant that the text names, or None.
-    """
-
-    def __init__(self, why: TimeRefusal, part: str = "", at: datetime | None = None) -> None:
-        super().__init__(why.value)
-        self.why, self.part, self.at = why, part, at
+_DAY: Final = 24 * 60  # minutes
 
 
 @dataclass
-class _Parts:
-    """The parts of a text that are read so far: day, time of day, and the text not yet read."""
+class _Clock:
+    """The time of day of a text: the minutes of the day that it may mean."""
 
-    text: str
-    today: date
-    day: date | None = None
-    weekday: int | None = None
-    kind: str = ""  # today, tonight, …: the tag of the day
-    hour: int | None = None
-    minute: int = 0
-    half: str = ""  # forenoon, afternoon, evening or night
-    around: str = ""  # a word such as "night" that does not follow the time: fri night 11
-    midnight: bool = False
-    exact: bool = False  # noon or midnight as a word
-    seen: list[str] = field(default_factory=list)
+    possible: frozenset[int] = frozenset()
+    named: bool = False
+    midnight: bool = False  # by its word: the day's beginning, or its end
+    end_of_day: bool = False  # 24:00
+    span: timedelta | None = None  # 2h may also be a span
+    halves: set[str] = field(default_factory=set)  # forenoon, night, …
+    am_pm: bool = False
+
+
+class Text:
+    """The part of a text that is not read yet."""
+
+    def __init__(self, rest: str) -> None:
+        self.rest = rest
 
     def cut(self, pattern: str) -> re.Match[str] | None:
         """Cut the first match out of the text."""
-        found = re.search(rf"(?<!\S){pattern}(?=\s|$)", self.text)
+        found = re.search(rf"(?<!\S){pattern}(?=\s|$)", self.rest)
         if found:
-            self.text = f"{self.text[: found.start()]} {self.text[found.end() :]}"
-            self.seen.append(found[0])
+            rest = f"{self.rest[: found.start()]} {self.rest[found.end() :]}"
+            self.rest = " ".join(rest.split())
         return found
 
 
 def read_time(text: str, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH) -> LocalTime:
     """The instant that a typed text names, in UTC and after `now`, in whole minutes.
 
-    A time without a day means the next such time. Raises NotATime; NoSuchTime for a time of day
-    that a clock change leaves out.
+    A time without a day means the next such time. Raises NotATime; TimeQuestion for what may be
+    several times; NoSuchTime for a time of day that a clock change leaves out.
     """
-    tagged = _tagged(text, words)
-    if not tagged:
+    at = _instant(text)
+    if at is not None:
+        return _to_come(at, now, tz)
+    known = tagged(text, words)
+    if not known:
         raise NotATime(TimeRefusal.EMPTY)
     try:
-        return _parse(tagged, now, tz)
-    except NotATime as error:
+        return _read_known(known, now, tz, words)
+    except (NotATime, TimeQuestion) as error:
         # the message quotes what was typed, never a tag
         if "<" in error.part:
-            error.part = " ".join(text.split())
+            error.part = " ".join(text.split())[:LONGEST]
         raise
 
 
-def _parse(tagged: str, now: datetime, tz: ZoneInfo) -> LocalTime:
-    ahead = _ahead(tagged)
-    if ahead is not None:
-        return _after(now, ahead, tz)
-    parts = _Parts(tagged, now.astimezone(tz).date())
-    _read_day(parts)
-    _read_clock(parts)
-    if parts.text.strip():
-        raise NotATime(TimeRefusal.UNKNOWN, parts.text.strip())
-    if parts.hour is None:
-        raise NotATime(TimeRefusal.NO_CLOCK)
-    found = _resolve(parts, now, tz)
-    if found.at <= now:
-        raise NotATime(TimeRefusal.PAST, at=found.at)
-    return found
+# ---- an instant, with its offset from UTC
 
-
-def _tagged(text: str, words: TimeWords) -> str:
-    """The text in lower case, with a tag for each known word and one space between parts.
-
-    Raises NotATime for a word that is in no list, or has two meanings.
-    """
-    typed = one_line(text, LONGEST + 1).casefold()
-    if len(typed) > LONGEST:
-        raise NotATime(TimeRefusal.UNKNOWN, typed[:20] + "…")
-    plain = _with_digits(normalised_words(typed).replace("<", " "))
-    tags, phrases = _tags_and_pattern(words)
-    if phrases:
-        plain = phrases.sub(lambda found: f" <{tags[found[0]]}> ", plain)
-
-    def tag(found: re.Match[str]) -> str:
-        name = tags.get(found[0], "")
-        if name in ("", TWO_THINGS):
-            why = TimeRefusal.TWO_THINGS if name else TimeRefusal.UNKNOWN
-            raise NotATime(why, _as_typed(found[0], typed))
-        return f" <{name}> "
-
-    # re.split with one group: every second part is a match
-    parts = re.split(r"(<\w+>)", plain)
-    tagged = "".join(f" {each} " if n % 2 else _WORD.sub(tag, each) for n, each in enumerate(parts))
-    tagged = tagged.replace("<skipped>", " ").replace("+", " <ahead> ")
-    return " ".join(re.sub("[,،()]", " ", tagged).split())
-
-
-def _with_digits(plain: str) -> str:
-    """The text with ASCII digits; dates and half hours written in Han characters become digits."""
-    plain = ascii_digits(plain)
-    plain = re.sub(rf"(?<={_LETTER})[.॰]", "", plain)  # a.m., Fri.
-    plain = re.sub(r"(?<=\d)t(?=\d\d:)", " ", plain)  # 2026-11-24T06:15
-    return _HAN_HALF.sub("30", _HAN_DATE.sub(_date_digits, plain))
-
-
-def _date_digits(found: re.Match[str]) -> str:
-    """A date in Han characters as digits: 3月5日 as 5.3., with a year 2026-03-05."""
-    year, month, day = found.groups()
-    return f" {year}-{int(month):02}-{int(day):02} " if year else f" {day}.{month}. "
-
-
-def _as_typed(word: str, typed: str) -> str:
-    """The word with the accents as typed."""
-    return next((each for each in _WORD.findall(typed) if normalised_words(each) == word), word)
-
-
-@lru_cache(maxsize=32)
-def _tags_and_pattern(words: TimeWords) -> tuple[dict[str, str], re.Pattern[str] | None]:
-    """The tags of a language's words, and a pattern of the words that _WORD can't find.
-
-    These are words with characters other than letters, and words of scripts without spaces. The
-    pattern leaves out a weekday of one character, because it occurs in other words.
-    """
-    tags = words.tags()
-    found = []
-    plain = [word for word, tag in tags.items() if tag != TWO_THINGS]
-    for each in sorted(plain, key=len, reverse=True):
-        if UNSPACED.search(each):
-            if len(each) > 1 or not tags[each].startswith("weekday"):
-                found.append(re.escape(each))
-        elif not _WORD.fullmatch(each):
-            found.append(rf"(?<!{_LETTER}){re.escape(each)}(?!{_LETTER})")
-    return tags, re.compile("|".join(found)) if found else None
-
-
-_SPAN: Final = re.compile(
-    r"(?P<ahead><ahead> )?"
-    r"(?:(?P<hours>\d{1,3}) (?P<unit><hours>|<mark>)(?: |$))?"
-    r"(?:(?P<minutes>\d{1,5})(?P<named> <minutes>)?)?"
-    r"(?P<after> ?<ahead>)?"
+_INSTANT: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)[t ]+(\d\d):?(\d\d)(?::?\d\d(?:[.,]\d+)?)? ?(z|utc|gmt|[+-]\d\d(?::?\d\d)?)"
 )
 
 
-def _ahead(tagged: str) -> timedelta | None:
-    """How far ahead a span of hours and minutes is; None for any other text."""
-    found = _SPAN.fullmatch(tagged)
+def _instant(text: str) -> datetime | None:
+    """The instant of 2026-11-24T06:15+05:30; None for another text. Raises NotATime."""
+    plain = ascii_digits(normalised_words(one_line(text, LONGEST + 1)))
+    found = _INSTANT.fullmatch(plain)
+    if not found:
+        return None
+    day, hour, minute, offset = found.groups()
+    offset = offset if offset[0] in "+-" else "+00"
+    offset += ":00" if len(offset) == 3 else ""
+    try:
+        return datetime.fromisoformat(f"{day}T{hour}:{minute}{offset}").astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise NotATime(TimeRefusal.NO_DAY, plain) from None
+
+
+def _to_come(at: datetime, now: datetime, tz: ZoneInfo) -> LocalTime:
+    if at <= now:
+        raise NotATime(TimeRefusal.PAST, at=at)
+    here = at.astimezone(tz)
+    return LocalTime(at, here.utcoffset() != here.replace(fold=1 - here.fold).utcoffset())
+
+
+# ---- one text, or two times in it
+
+_FIGURES: Final = r"\d{1,4}(?:[:.]\d\d)?(?: <(?:clock|mark)>(?: \d\d)?)?"
+_WITH_HALF: Final = rf"{_FIGURES}(?: <(?:am|pm|second_half|forenoon|afternoon|evening|night)>)?"
+_TWO: Final = re.compile(
+    rf"(?<!\S)(?P<between><between> )?(?P<first>{_WITH_HALF})"
+    rf" ?(?P<by><either>|<until>|<plus>|[-~/&]) ?(?P<second>{_WITH_HALF})(?!\S)"
+)
+
+
+def _read_known(known: str, now: datetime, tz: ZoneInfo, words: TimeWords) -> LocalTime:
+    two = _TWO.search(known)
+    if not two or not _is_two(two, known):
+        return _read_one(known, now, tz, words)
+    first, second = (two[each].replace("<mark>", "<clock>") for each in ("first", "second"))
+    if second.endswith("<clock>") and first.isdigit():
+        first = f"{first} <clock>"  # 6 oder 7 Uhr
+    texts = [f"{known[: two.start()]} {each} {known[two.end() :]}" for each in (first, second)]
+    if two["by"] == "<until>" and two["first"] == "5":
+        texts.append(known)  # 5 to 7 is 6:55 as well
+    choices: list[datetime] = []
+    for text in texts:
+        try:
+            choices.append(_read_one(" ".join(text.split()), now, tz, words).at)
+        except TimeQuestion as question:
+            choices += question.choices
+        except NotATime as error:
+            if error.why is not TimeRefusal.PAST:
+                raise
+    if not choices:
+        raise NotATime(TimeRefusal.PAST, at=now)
+    raise TimeQuestion(Asked.WHICH, choices)
+
+
+def _is_two(two: re.Match[str], known: str) -> bool:
+    """Whether these are two times: not a day such as 4-12, nor a time such as ten to seven."""
+    if two["by"] == "-":  # 6-7 is two times, 4-12 6:15 a day
+        rest = known[: two.start()] + known[two.end() :]
+        has_day = re.search(r"<(?:month|weekday)|<to|\d\.|\d[-/]\d", rest)
+        return bool(has_day) or not re.search(r"(?<!<)\b\d", re.sub(r"<\w+>", "", rest))
+    if two["by"] == "/":  # 6/7 pm is two times, 6/7 18:00 a day
+        rest = known[: two.start()] + known[two.end() :]
+        return ">" in two["second"] and not re.search(r"\d", re.sub(r"<\w+>", "", rest))
+    if two["by"] == "<plus>":  # entre las 6 y 7; las 6 y 10
+        return bool(two["between"])
+    if two["by"] == "<until>" and not two["between"]:
+        return not two["first"].isdigit() or (int(two["first"]) <= 12 and two["first"] != "10")
+    return True
+
+
+_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?")  # in the clock of 24 hours alone
+
+
+def _read_one(known: str, now: datetime, tz: ZoneInfo, words: TimeWords) -> LocalTime:
+    spoken = SPOKEN in known
+    plain = " ".join(re.sub(rf"{SPOKEN}|(?<!\S)[-|](?!\S)", " ", known).split())
+    ahead = _ahead(plain, now, tz)
+    if ahead is not None:
+        return _after(now, ahead, tz)
+    text = Text(plain)
+    days = read_days(text, now.astimezone(tz).date())
+    # 18時 and 6時 are said as often as they are written
+    said = spoken or ("<clock>" in plain and any(map(UNSPACED.search, words.clock)))
+    settled = _ISO.fullmatch(plain) is not None or (words.of_24 and not said)
+    clock = _read_clock(text, days, settled=settled)
+    if text.rest.strip():
+        raise NotATime(TimeRefusal.UNKNOWN, text.rest.strip())
+    if not clock.named:
+        raise NotATime(TimeRefusal.NO_CLOCK)
+    if not clock.possible:
+        raise NotATime(TimeRefusal.NOT_THEN, plain)
+    return _resolved(clock, days, now, tz, plain)
+
+
+# ---- a span
+
+_SPAN: Final = re.compile(
+    r"(?P<ahead><ahead> )?"
+    r"(?:(?P<hours>\d{1,2})(?:[.,](?P<part>0|25|5|50|75))? (?P<unit><hours>|<mark>)(?: |$))?"
+    r"(?:<shift_p(?P<more>\d+)>)?(?:<either> )?"
+    r"(?:(?P<minutes>\d{1,5})(?P<named> <minutes>)?)?"
+    r"(?P<after> ?<ahead>)?"
+)
+_PARTS: Final = {None: 0, "0": 0, "25": 15, "5": 30, "50": 30, "75": 45}
+
+
+def _ahead(plain: str, now: datetime, tz: ZoneInfo) -> timedelta | None:
+    """How far ahead a span of hours and minutes is; None for another text. Raises TimeQuestion."""
+    found = _SPAN.fullmatch(plain)
     if not found or not (found["hours"] or found["minutes"]):
         return None
     # 14h30 is a clock time; "in 1 h 30" and "1 hour 30" are spans
-    marked = found["unit"] == "<mark>"
-    is_span = found["ahead"] or found["after"] or found["named"]
-    if not is_span and (marked or not found["hours"]):
+    said = found["ahead"] or found["after"]
+    marked = found["unit"] == "<mark>" and found["part"] is None
+    if not (said or found["named"]) and (marked or not found["hours"]):
         return None
-    return timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
+    if found["unit"] == "<hours>" and len(found["hours"]) == 2 and not (said or found["named"]):
+        return None  # 06 hours, 18 hours
+    if found["more"] and not said:
+        return None  # deux heures et demie
+    minutes = int(found["minutes"] or found["more"] or 0) + _PARTS[found["part"]]
+    if said and not found["hours"] and not found["named"] and 0 < minutes <= 12:
+        spans = timedelta(minutes=minutes), timedelta(hours=minutes)
+        raise TimeQuestion(Asked.SPAN, (_after(now, each, tz).at for each in spans), plain)
+    return timedelta(hours=int(found["hours"] or 0), minutes=minutes)
 
 
 def _after(now: datetime, ahead: timedelta, tz: ZoneInfo) -> LocalTime:
     """The instant `ahead` of now, rounded up to a whole minute. Raises NotATime."""
-    if not ahead:
-        raise NotATime(TimeRefusal.PAST, at=now)
     at = (now + ahead).astimezone(UTC)
     if at.second or at.microsecond:
         at = at.replace(second=0, microsecond=0) + timedelta(minutes=1)
-    if at.astimezone(tz).fold:
-        raise NotATime(TimeRefusal.TWICE, at=at)
-    return LocalTime(at)
-
-
-# ---- the day
-
-
-def _read_day(parts: _Parts) -> None:
-    """Read the day, which may be named twice: Tomorrow, Tue 24 Nov."""
-    readers = (_named_day, _days_ahead, _numbered_day, _month_day, _slashed_day)
-    days = {day for read in readers if (day := read(parts))}
-    weekday = parts.cut(r"<weekday(\d\d)>")
-    if weekday:
-        parts.weekday = int(weekday[1])
-    parts.day = min(days, default=None)
-    wrong = parts.day and parts.weekday is not None and parts.day.weekday() != parts.weekday
-    if wrong or len(days) > 1:
-        raise NotATime(TimeRefusal.NOT_THAT_DAY, f"{parts.day:%Y-%m-%d}")
-
-
-def _named_day(parts: _Parts) -> date | None:
-    for kind, days in (("today", 0), ("tonight", 0), ("after_tomorrow", 2), ("tomorrow", 1)):
-        if parts.cut(f"<{kind}>"):
-            parts.kind = kind
-            return parts.today + timedelta(days=days)
-    return None
-
-
-def _days_ahead(parts: _Parts) -> date | None:
-    found = parts.cut(r"(?:<ahead> )?(\d{1,3}) <days>(?: <ahead>)?")
-    return parts.today + timedelta(days=int(found[1])) if found else None
-
-
-def _numbered_day(parts: _Parts) -> date | None:
-    found = parts.cut(r"(\d{4})-(\d\d)-(\d\d)")
-    if found:
-        return _date(parts, int(found[3]), int(found[2]), found[1])
-    found = parts.cut(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)?")
-    return _date(parts, int(found[1]), int(found[2]), found[3]) if found else None
-
-
-def _month_day(parts: _Parts) -> date | None:
-    found = parts.cut(r"(\d{1,2})\.? <month(\d\d)>")
-    if found:
-        return _date(parts, int(found[1]), int(found[2]) + 1)
-    found = parts.cut(r"<month(\d\d)> (\d{1,2})\.?")
-    return _date(parts, int(found[2]), int(found[1]) + 1) if found else None
-
-
-def _slashed_day(parts: _Parts) -> date | None:
-    """A day such as 24/11, if it can be read in one way only. Raises NotATime."""
-    found = parts.cut(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}|\d\d))?")
-    if not found:
-        return None
-    first, second = int(found[1]), int(found[2])
-    if first <= 12 and second <= 12 and first != second:
-        raise NotATime(TimeRefusal.DAY_OR_MONTH, found[0])
-    day, month = (first, second) if second <= 12 else (second, first)
-    return _date(parts, day, month, found[3])
-
-
-def _date(parts: _Parts, day: int, month: int, year: str | None = None) -> date:
-    """A day of the calendar. Without a year it is the date nearest to today, past or future.
-
-    If the text also has the number of this year, the last or the next one, it is the year: in 2026
-    "2027" is not the time 20:27.
-    """
-    this = parts.today.year
-    near = [this - 1, this, this + 1]
-    named = None if year else parts.cut(f"({'|'.join(map(str, near))})")
-    year = named[1] if named else year
-    years = [_century(parts, year) + int(year)] if year else near
-    found = []
-    for each in years:
-        try:
-            found.append(date(each, month, day))
-        except ValueError:
-            continue
-    if not found or not 2000 <= found[0].year < 2200:
-        raise NotATime(
-            TimeRefusal.NO_DAY, parts.seen[-1] if not year else f"{year}-{month:02}-{day:02}"
-        )
-    return min(found, key=lambda each: abs(each - parts.today))
-
-
-def _century(parts: _Parts, year: str) -> int:
-    """The century to add to a year of two digits; 0 for four digits."""
-    return parts.today.year // 100 * 100 if len(year) == 2 else 0
+    if not ahead:
+        raise NotATime(TimeRefusal.PAST, at=now)
+    return _to_come(at, now, tz)
 
 
 # ---- the time of day
 
-_HALVES: Final = "<(forenoon|afternoon|evening|night)>"
-_HALF: Final = rf"(?: {_HALVES})?"
+_HALVES: Final = "<(am|pm|second_half|forenoon|afternoon|evening|night)>"
 _NIGHT_ENDS: Final = 5  # hours 0 to 4 belong to the night before
 _TONIGHT: Final = frozenset({*range(17, 24), *range(_NIGHT_ENDS)})
 _HOURS: Final = {  # the hours that a word allows
+    "am": frozenset(range(12)),
+    "pm": frozenset(range(12, 24)),
+    "second_half": frozenset(range(12, 24)),
     "forenoon": frozenset(range(12)),
-    "afternoon": frozenset(range(12, 24)),
+    "afternoon": frozenset(range(12, 21)),
     "evening": frozenset(range(16, 24)),
     "night": _TONIGHT - {17},
     "tonight": _TONIGHT,
+    "noon": frozenset(range(11, 15)),
+    "midnight": frozenset({23, 0}),
 }
+_LATE: Final = frozenset({"evening", "night", "tonight", "midnight"})
 
 
-def _read_clock(parts: _Parts) -> None:
-    readers: tuple[Callable[[_Parts], None], ...] = (_word_clock, _marked_clock, _digits_clock)
-    for read in readers:
-        if parts.hour is None:
-            read(parts)
-    around = parts.cut(_HALVES)  # "tomorrow morning 6:15"
-    if around:
-        parts.around = around[1]
-    if parts.hour is not None:
-        parts.hour = _hour_of_day(parts, parts.hour)
+@dataclass
+class _Figures:
+    """An hour and a minute as they are written, and what is added to them."""
+
+    hour: str
+    minute: int = 0
+    added: tuple[int, ...] = (0,)  # minutes; two where two people differ: half six
+    sign: bool = False  # with a colon, Uhr or h, as on a clock of 24 hours
+    bare_mark: bool = False  # 2h, 1h30, 18 hours: may be a span
 
 
-def _word_clock(parts: _Parts) -> None:
-    if parts.cut("<noon>"):
-        parts.hour = 12
-        parts.exact = True
-    elif parts.cut("<midnight>"):
-        parts.hour = 0
-        parts.exact = True
-        parts.midnight = True
+def _read_clock(text: Text, days: Days, *, settled: bool) -> _Clock:
+    """The time of day. `settled`: figures with a sign are those of a clock of 24 hours."""
+    clock = _Clock()
+    shift = text.cut(r"<shift_(\w+)>")
+    added = _minutes_of(shift[1]) if shift else (0,)
+    figures = _figures(text)
+    halves = [found[1] for found in iter(lambda: text.cut(_HALVES), None) if found]
+    for word in ("noon", "midnight"):
+        if text.cut(f"<{word}>"):
+            halves.append(word)
+    clock.halves = {*halves, *({days.kind} & _HOURS.keys()), *days.halves}
+    if figures is None:
+        return _word_clock(clock, added)
+    if shift and figures.minute:
+        raise NotATime(TimeRefusal.UNKNOWN, f"{figures.hour}:{figures.minute:02}")
+    if shift:
+        figures.added = tuple(first + more for first in figures.added for more in added)
+    clock.named = True
+    clock.possible = _possible(figures, clock, settled=settled)
+    clock.end_of_day = figures.hour == "24"
+    if "midnight" in clock.halves and max(clock.possible, default=_DAY) < 60:
+        clock.midnight = True
+    if figures.bare_mark and not days.possible and not clock.halves:
+        minutes = figures.minute + max(figures.added)
+        clock.span = timedelta(hours=int(figures.hour), minutes=minutes)
+    return clock
 
 
-def _marked_clock(parts: _Parts) -> None:
-    found = parts.cut(r"(\d{1,2}) <clock>(?: (\d{1,2})(?: <minutes>)?)?")
-    if not found:
-        found = parts.cut(r"(\d{1,2}) <mark>(?: (\d\d))?")
-        if not found:
-            return
-        if found[2] is None and int(found[1]) <= 12 and not _is_named(parts):
-            raise NotATime(TimeRefusal.SPAN_OR_CLOCK, found[1])
-    parts.hour = int(found[1])
-    parts.minute = int(found[2] or 0)
+def _minutes_of(shift: str) -> tuple[int, ...]:
+    """The minutes of a tag such as p30_m30."""
+    return tuple(int(each.replace("p", "+").replace("m", "-")) for each in shift.split("_"))
 
 
-def _is_named(parts: _Parts) -> bool:
-    """Whether a day is named by a weekday, a date or a word other than "today" and "tonight"."""
-    return parts.weekday is not None or (bool(parts.day) and parts.kind not in ("today", "tonight"))
-
-
-def _digits_clock(parts: _Parts) -> None:
-    found = (
-        parts.cut(rf"(\d{{1,2}})[:.](\d\d)(?::\d\d)?(?: <clock>)?{_HALF}")
-        or parts.cut(rf"(\d{{1,2}})(\d\d)(?: <clock>)?{_HALF}")
-        or parts.cut(rf"(\d{{1,2}})(){_HALF}")
+def _word_clock(clock: _Clock, added: tuple[int, ...]) -> _Clock:
+    """Noon or midnight by its word, and what is added to it: midi et demi."""
+    base = {"noon": 12 * 60, "midnight": 0}.get(next(iter(clock.halves & {"noon", "midnight"}), ""))
+    if base is None:
+        return clock
+    clock.named = True
+    allowed = frozenset(range(24)).intersection(
+        *(_HOURS[each] for each in clock.halves if each not in ("noon", "midnight"))
     )
+    minutes = frozenset((base + each) % _DAY for each in added)
+    clock.possible = frozenset(each for each in minutes if each // 60 in allowed)
+    clock.midnight = base == 0 and min(added) >= 0
+    return clock
+
+
+def _figures(text: Text) -> _Figures | None:
+    readers: tuple[Callable[[Text], _Figures | None], ...] = (
+        _minutes_before,
+        _minutes_behind,
+        _with_colon,
+        _with_blank,
+        _marked,
+        _digits,
+    )
+    return next((found for read in readers if (found := read(text))), None)
+
+
+def _minutes_before(text: Text) -> _Figures | None:
+    """10 to 7, 5 vor 7, 差10分7点."""
+    found = text.cut(r"(\d{1,2})(?: <minutes>)? <(past|to|until)> (\d{1,2})(?: <clock>| <mark>)?")
+    if not found:
+        chinese = text.cut(r"<minus> (\d{1,2}) <minutes> (\d{1,2}) <clock>")
+        return _Figures(chinese[2], added=(-int(chinese[1]),)) if chinese else None
+    minutes = int(found[1]) if found[2] == "past" else -int(found[1])
+    return _Figures(found[3], added=(minutes,))
+
+
+def _minutes_behind(text: Text) -> _Figures | None:
+    """Las 7 menos 10, 7点差10分, 7時10分前."""
+    hour = r"(\d{1,2})(?: <clock>| <mark>)?"
+    found = text.cut(rf"{hour} <(plus|minus)> (\d{{1,2}})(?: <minutes>)?")
+    if not found:
+        found = text.cut(r"(\d{1,2}) <clock> (\d{1,2}) <minutes> <minus>")
+        return _Figures(found[1], added=(-int(found[2]),)) if found else None
+    minutes = int(found[3]) if found[2] == "plus" else -int(found[3])
+    return _Figures(found[1], added=(minutes,))
+
+
+def _with_colon(text: Text) -> _Figures | None:
+    found = text.cut(r"(\d{1,2})[:.](\d\d)(?::\d\d)?(?: <(clock|mark|hours)>)?")
+    if not found:
+        return None
+    is_span = found[3] == "hours" and found[1][0] != "0" and int(found[1]) <= 12
+    return _Figures(found[1], int(found[2]), sign=True, bare_mark=is_span)
+
+
+def _with_blank(text: Text) -> _Figures | None:
+    """18 30 and 18 30 Uhr. Minutes that end in 0 or 5 alone: 18 19 may be two hours."""
+    found = text.cut(r"(\d{1,2}) ([0-5][05])(?! <minutes>)(?: <(?:clock|mark|hours)>)?")
+    return _Figures(found[1], int(found[2]), sign=True) if found else None
+
+
+def _marked(text: Text) -> _Figures | None:
+    found = text.cut(r"(\d{1,2})(\d\d) <(?:clock|mark|hours)>")  # 1930hrs
     if found:
-        parts.hour = int(found[1])
-        parts.minute = int(found[2] or 0)
-        parts.half = found[3] or ""
+        return _Figures(found[1].zfill(2), int(found[2]), sign=True)
+    found = text.cut(r"(\d{1,2}) <clock>(?: (\d{1,2})(?: <minutes>)?)?")
+    if found:
+        return _Figures(found[1], int(found[2] or 0), sign=True)
+    found = text.cut(r"(\d{1,2}) <(mark|hours)>(?: (\d{1,2})(?: <minutes>)?)?")
+    if not found:
+        return None
+    hour = int(found[1])
+    is_span = found[1][0] != "0" and (hour <= 12 or hour == 24 or found[2] == "hours")
+    return _Figures(found[1], int(found[3] or 0), sign=True, bare_mark=is_span)
 
 
-def _hour_of_day(parts: _Parts, hour: int) -> int:
-    """The hour of the day, 0 to 23, that a typed hour and words such as "evening" mean.
+def _digits(text: Text) -> _Figures | None:
+    found = text.cut(r"(\d\d|[1-9])(\d\d)") or text.cut(r"(\d{1,2})()")
+    if not found:
+        return None
+    return _Figures(found[1], int(found[2] or 0), sign=bool(found[2]))
+
+
+def _possible(figures: _Figures, clock: _Clock, *, settled: bool) -> frozenset[int]:
+    """The minutes of the day that figures and words such as "evening" may mean.
 
     Raises NotATime.
     """
-    shown = f"{hour}:{parts.minute:02}"
-    if hour > 23 or parts.minute > 59:
+    hour = int(figures.hour)
+    shown = f"{figures.hour}:{figures.minute:02}"
+    if hour > 24 or figures.minute > 59 or (hour == 24 and figures.minute):
         raise NotATime(TimeRefusal.NO_HOUR, shown)
-    words = {parts.half, parts.around, parts.kind} & _HOURS.keys()
-    if hour > 12:
-        if "forenoon" in words:
-            raise NotATime(TimeRefusal.NO_HOUR, shown)
-        return hour
-    possible = {hour} if parts.exact or not words else {hour % 12, hour % 12 + 12}
-    possible = possible.intersection(*(_HOURS[word] for word in words))
-    if len(possible) != 1:
-        raise NotATime(TimeRefusal.NIGHT)
-    return possible.pop()
+    words = clock.halves
+    minutes = {(hour * 60 + figures.minute + added) % _DAY for added in figures.added}
+    if hour > 12 and words & {"am", "forenoon"}:
+        raise NotATime(TimeRefusal.NO_HOUR, shown)
+    if hour > 12 and words:  # tonight 16:30, 19:00 pm; never tonight 15:00
+        least = 16 if words & _LATE else 12
+        return frozenset(minutes if hour >= least and "noon" not in words else ())
+    certain = hour > 12 or figures.hour[0] == "0" or (settled and figures.sign)
+    if not words and certain:
+        return frozenset(minutes)
+    both = minutes | {(each + _DAY // 2) % _DAY for each in minutes}
+    if hour and words & {"forenoon", "second_half"} and all(each // 60 in (0, 12) for each in both):
+        return frozenset(both)  # 12 in the morning is the noon of some people, 午後12時 midnight
+    allowed = frozenset(range(24)).intersection(*(_HOURS[word] for word in words))
+    return frozenset(each for each in both if each // 60 in allowed)
 
 
 # ---- the instant
 
 
-def _resolve(parts: _Parts, now: datetime, tz: ZoneInfo) -> LocalTime:
-    """The instant of the parts that were read; without a day, the next such time of day."""
-    clock = time(parts.hour or 0, parts.minute)
-    day = parts.day
-    if parts.midnight:
-        if _is_named(parts):
-            raise NotATime(TimeRefusal.MIDNIGHT)
-        return local_time(parts.today + timedelta(days=1), clock, tz)
-    of_night = parts.kind == "tonight" or "night" in (parts.half, parts.around)
-    small = of_night and clock.hour < _NIGHT_ENDS
-    named = _is_named(parts)
-    if small and named and (parts.around == "night" or not clock.hour):
+def _resolved(clock: _Clock, days: Days, now: datetime, tz: ZoneInfo, plain: str) -> LocalTime:
+    """The one instant that is meant. Raises TimeQuestion, NotATime or NoSuchTime."""
+    today = now.astimezone(tz).date()
+    found: list[datetime] = []
+    missing: NoSuchTime | None = None
+    for minutes in sorted(clock.possible):
+        for day in _days_of(minutes, clock, days, now, tz):
+            try:
+                found += local_times(day, time(*divmod(minutes, 60)), tz)
+            except NoSuchTime as error:
+                missing = error
+    if missing:
+        raise missing
+    ahead = sorted({at for at in found if at > now})
+    if clock.span:
+        ahead.append(_after(now, clock.span, tz).at)
+        raise TimeQuestion(Asked.SPAN, ahead, plain)
+    if not ahead:
+        _over(max(found), days, today, now, tz)
+    by_wall = {at.astimezone(tz).replace(tzinfo=None) for at in ahead}
+    asked_days = len(days.possible) > 1
+    if len(ahead) == 1 and not asked_days:
+        return _to_come(ahead[0], now, tz)
+    if len(by_wall) == 1 and not asked_days:
+        raise TimeQuestion(Asked.TWICE, ahead)
+    if asked_days:
+        raise TimeQuestion(Asked.DAY, ahead, days.part or plain)
+    if len({at.time().replace(hour=at.hour % 12) for at in by_wall}) > 1:
+        raise TimeQuestion(Asked.WHICH, ahead)
+    if len({at.hour for at in by_wall}) == 1:
+        raise TimeQuestion(Asked.DAY, ahead, plain)
+    raise TimeQuestion(Asked.HALF, ahead)
+
+
+def _over(at: datetime, days: Days, today: date, now: datetime, tz: ZoneInfo) -> None:
+    """Refuse a time that is over; that of today is asked about, at the same time tomorrow."""
+    here = at.astimezone(tz)
+    if days.kind in ("today", "tonight") and here.date() >= today - timedelta(days=1):
+        try:
+            again = local_time(here.date() + timedelta(days=1), here.time(), tz).at
+        except NoSuchTime:
+            again = at
+        if again > now:
+            raise TimeQuestion(Asked.OVER, [again], at=at)
+    raise NotATime(TimeRefusal.PAST, at=at)
+
+
+def _days_of(minutes: int, clock: _Clock, days: Days, now: datetime, tz: ZoneInfo) -> list[date]:
+    """The days on which this time of day may be meant."""
+    here = now.astimezone(tz)
+    one = timedelta(days=1)
+    of_night = days.kind == "tonight" or "night" in clock.halves
+    small = of_night and minutes < _NIGHT_ENDS * 60 and not clock.midnight
+    over = not any(at > now for at in _on(here.date(), minutes, tz))
+    if clock.midnight:
+        if days.named:
+            return [each for day in days.possible for each in (day, day + one)]
+        over = True if minutes == 0 else over
+        return [here.date() + one if over else here.date()]
+    if clock.end_of_day:
+        return [day + one for day in days.possible or (here.date(),)]
+    if small and days.named and days.possible:
         # fri night 1: the night that begins or the night that ends on Friday?
-        raise NotATime(TimeRefusal.NIGHT)
-    if day is None:
-        ahead = 0 if parts.weekday is None else (parts.weekday - parts.today.weekday()) % 7
-        day = parts.today + timedelta(days=ahead)
-        if ahead == 0 and clock <= now.astimezone(tz).time():  # that time is over for today
-            day += timedelta(days=1 if parts.weekday is None else 7)
-    elif small and not named and clock <= now.astimezone(tz).time():
-        day += timedelta(days=1)  # the early morning after this night
-    return local_time(day, clock, tz)
+        return [each for day in days.possible for each in (day, day + one)]
+    if small and days.possible:
+        return [here.date() + one if over else here.date()]  # the early morning after this night
+    if days.possible:
+        later = days.weekday_only and days.possible[0] == here.date() and over
+        return [day + 7 * one for day in days.possible] if later else list(days.possible)
+    return [here.date() + one if over else here.date()]
+
+
+def _on(day: date, minutes: int, tz: ZoneInfo) -> tuple[datetime, ...]:
+    try:
+        return local_times(day, time(*divmod(minutes, 60)), tz)
+    except NoSuchTime:
+        return ()

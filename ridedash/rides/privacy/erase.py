@@ -6,7 +6,7 @@ Rides keep their prices, times, start and end. See docs/security.md 8.
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,15 +14,18 @@ import phonenumbers
 from sqlalchemy import or_, select, text
 from sqlalchemy.orm import Session
 
+from ridedash.names import RUN_ON, name_key, spelt
 from ridedash.rides.privacy.retention import forget_guest
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.actors import CLI
+from ridedash.store.companions import erase_companions, named_companions
 from ridedash.store.database.database import Database
+from ridedash.store.guest_lists import erase_words
 from ridedash.store.models.desk import ShiftNote
-from ridedash.store.models.orders import UNSETTLED, Action, Order, Ride
+from ridedash.store.models.orders import UNSETTLED, Action, Order, Ride, TimelineEvent
 from ridedash.store.models.people import Guest
-from ridedash.text import ascii_digits, normalised
+from ridedash.text import ascii_digits, normalised, room_key
 
 ERASED: Final = "[erased]"
 PHONE_LEAST: Final = 7  # digits; a shorter number would match many others
@@ -30,13 +33,13 @@ PHONE_LEAST: Final = 7  # digits; a shorter number would match many others
 GAP: Final = r"[\s().\-/·\u2010-\u2015]*"
 # trunk prefixes, dialled before a number within its country; 8 in Russia and Kazakhstan
 TRUNK: Final = "[08]"
-APOSTROPHES: Final = str.maketrans("\u2018\u2019\u02bc", "'''")
 FREE_TEXT: Final[tuple[tuple[Any, str], ...]] = (  # columns in which staff may type anything
     (ShiftNote, "text"),
     (Guest, "note"),
     (Order, "note"),
     (Order, "resolve_reason"),
     (Action, "text"),
+    (TimelineEvent, "detail"),  # of a correction: what was typed wrongly
 )
 # tables that may have contained a guest's data: on PostgreSQL these are vacuumed
 REWRITTEN: Final = (
@@ -51,7 +54,13 @@ REWRITTEN: Final = (
     "shift_notes",
     "kiosk_asks",
     "tickets",
+    "guest_lists",
+    "list_lines",
+    "order_companions",
 )
+
+
+Finder = Callable[[str], Iterable[tuple[int, int]]]  # where something begins and ends in a text
 
 
 class NotCompacted(Exception):
@@ -71,7 +80,7 @@ class StillRiding(Exception):
 class ErasedGuest:
     """The guest to erase at a property: by a phone number (E.164), or by name and room.
 
-    Letter case and accents of name and room don't matter.
+    The name may be in any of its spellings, and so may the room.
     """
 
     property_id: int
@@ -81,7 +90,7 @@ class ErasedGuest:
 
 
 def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[int, int]:
-    """Erase one guest in all rows. Returns how many rows of guests, and how many of their orders.
+    """Erase one guest in all rows. Returns how many guests, and how many orders of theirs.
 
     `key` makes the pseudonym. Adds an audit entry for each row, with its id but without the name,
     and then calls `compact`. Raises StillRiding, NotCompacted.
@@ -93,7 +102,13 @@ def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[in
         guests = _matching(s, wanted)
         if any(_is_riding(s, guest) for guest in guests):
             raise StillRiding
-        words = {word for guest in guests for word in (guest.name, guest.phone) if word}
+        words = {
+            word for guest in guests for word in (guest.name, guest.phone, guest.phone2) if word
+        }
+        # a list may name a guest who has no row yet
+        words |= {word for word in (wanted.name, wanted.phone) if word}
+        along = named_companions(s, property_id, wanted.phone, wanted.name, wanted.room)
+        words |= {word for each in along for word in (each.name, each.phone, each.phone2) if word}
         rides = sum(forget_guest(s, guest, now, key) for guest in guests)
         s.flush()
         _erase_from_free_text(s, property_id, words)
@@ -101,7 +116,7 @@ def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[in
             subject, facts = f"guests:{guest.id}", {"property_id": property_id}
             audit.record(s, CLI, "guest.erased", subject, "ok", now, **facts)
     compact(db)  # also when no guest was found: an earlier run may have stopped before this step
-    return len(guests), rides
+    return len(guests) + len(along), rides
 
 
 def compact(db: Database) -> None:
@@ -121,20 +136,19 @@ def compact(db: Database) -> None:
 def _matching(s: Session, wanted: ErasedGuest) -> list[Guest]:
     query = select(Guest).where(Guest.property_id == wanted.property_id, Guest.erased_at.is_(None))
     if wanted.phone:
-        return list(s.scalars(query.where(Guest.phone == wanted.phone)))
-    name, room = wanted.name or "", wanted.room or ""
-    alike = s.scalars(query.where(Guest.folded == normalised(name)))
-    found = (_comparable(name), _comparable(room))
-    return [
-        guest
-        for guest in alike
-        if (_comparable(guest.name), _comparable(guest.room or "")) == found
-    ]
+        number, extension = wanted.phone, f"{wanted.phone};"
+        theirs = (
+            or_(column == number, column.startswith(extension, autoescape=True))
+            for column in (Guest.phone, Guest.phone2)
+        )
+        return list(s.scalars(query.where(or_(*theirs))))
+    named = s.scalars(query.where(Guest.name_key == name_key(wanted.name or "")))
+    room = _room(wanted.room)
+    return [guest for guest in named if _room(guest.room) == room]
 
 
-def _comparable(text: str) -> str:
-    """A name or a room as `normalised`; a text without letters and digits in lower case."""
-    return normalised(text) or text.casefold().strip()
+def _room(room: str | None) -> str:
+    return room_key(normalised(room) or room)
 
 
 def _is_riding(s: Session, guest: Guest) -> bool:
@@ -149,54 +163,49 @@ def _is_riding(s: Session, guest: Guest) -> bool:
 
 def _erase_from_free_text(s: Session, property_id: int, words: set[str]) -> None:
     """Replace these names and phone numbers in all texts that staff of the property typed."""
-    patterns = [re.compile(each, re.IGNORECASE) for word in words if (each := _pattern(word))]
+    finders = [_finder(word) for word in words]
+    for erase_all in (erase_words, erase_companions):
+        erase_all(s, property_id, lambda text: _erase_matches(text, finders) != text)
     for table, column in FREE_TEXT:
         field = getattr(table, column)
         rows = select(table).where(table.property_id == property_id, field.is_not(None))
         for row in s.scalars(rows):
             old = getattr(row, column)
-            new = _erase_matches(old, patterns)
+            new = _erase_matches(old, finders)
             if new != old:
                 setattr(row, column, new)
     for action in s.scalars(select(Action).where(Action.property_id == property_id)):
         payload = {
-            name: _erase_matches(value, patterns) if isinstance(value, str) else value
+            name: _erase_matches(value, finders) if isinstance(value, str) else value
             for name, value in action.payload.items()
         }
         if payload != action.payload:
             action.payload = payload
 
 
-def _erase_matches(old: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """The text with all matches of the patterns replaced; the text itself if nothing matches."""
+def _erase_matches(old: str, finders: Sequence[Finder]) -> str:
+    """The text with all that is found replaced; the text itself if nothing is found."""
     new = unicodedata.normalize("NFC", old)
-    for pattern in patterns:
-        found = [each.span() for each in pattern.finditer(_compose(new))]
-        for begin, end in reversed(found):
+    for find in finders:
+        for begin, end in reversed(list(find(new))):
             new = f"{new[:begin]}{ERASED}{new[end:]}"
     return new if ERASED in new else old
 
 
-def _compose(text: str) -> str:
-    """A text prepared for patterns: in NFC, with ASCII digits and one kind of apostrophe.
+def _finder(word: str) -> Finder:
+    """What finds a phone number (E.164) or a name in a text in NFC.
 
-    It has the length of the text in NFC, so that a match has the same position in both.
-    """
-    composed = unicodedata.normalize("NFC", text).translate(APOSTROPHES)
-    return ascii_digits(composed)
-
-
-def _pattern(word: str) -> str:
-    """A pattern for a phone number (E.164) or a name; "" for a name of one letter.
-
-    A number matches in any spacing, as written in its country or abroad; a name matches as whole
-    words.
+    A number matches in any spacing, as written in its country or abroad; a name matches in any
+    spelling, as whole words or, in a script without spaces, anywhere.
     """
     if word.startswith("+") and len(word) > PHONE_LEAST:
-        return _phone_pattern(word)
-    parts = _compose(word).split()
-    words = r"\s+".join(map(re.escape, parts))
-    return rf"(?<!\w){words}(?!\w)" if len("".join(parts)) > 1 else ""
+        number = re.compile(_phone_pattern(word))
+        return lambda text: [found.span() for found in number.finditer(ascii_digits(text))]
+    letters = "".join(unicodedata.normalize("NFC", word).split())
+    if len(letters) > 1 and all(map(RUN_ON.match, letters)):
+        row = re.compile(r"\s*".join(letters))
+        return lambda text: [found.span() for found in row.finditer(text)] or spelt(word, text)
+    return lambda text: spelt(word, text)
 
 
 def _phone_pattern(phone: str) -> str:

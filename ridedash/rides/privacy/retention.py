@@ -16,9 +16,12 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides.codes import PLAN_MISSED
 from ridedash.store.audit import AuditRow
+from ridedash.store.companions import forget_companions, remove_companions
 from ridedash.store.database.database import Database
+from ridedash.store.guest_lists import DRAFT_LASTS, forget_orders, remove_old
 from ridedash.store.insight_rollup import forget_places
 from ridedash.store.models.kiosks import KioskAsk, KioskCode, KioskVisit, OwnPhone, Ticket
+from ridedash.store.models.lists import ListLine
 from ridedash.store.models.orders import (
     UNSETTLED,
     Action,
@@ -63,14 +66,17 @@ def retention_job(db: Database, days: RetentionDays, key: str, now: datetime) ->
 
 
 def drop_old_offers(db: Database, now: datetime) -> int:
-    """Delete offers older than a day that no order refers to. Returns how many.
+    """Delete offers older than a day that no order and no line of a list has. Returns how many.
 
-    The newest offer always stays: SQLite would give its id to the next offer, and a form that is
-    still open may post that id.
+    The newest offer always stays: so its id does not come again although the clock was set back,
+    and a form that is still open may post that id.
     """
     ordered = select(Order.id).where(Order.offer_id == Offer.id).exists()
     newest = select(func.max(Offer.id)).scalar_subquery()
-    old = select(Offer.id).where(Offer.fetched_at < now - OFFER_LASTS, Offer.id < newest, ~ordered)
+    listed = select(ListLine.id).where(ListLine.offer_id == Offer.id).exists()
+    old = select(Offer.id).where(
+        Offer.fetched_at < now - OFFER_LASTS, Offer.id < newest, ~ordered, ~listed
+    )
     with db.read() as s:
         if s.scalars(old.limit(1)).first() is None:
             return 0
@@ -87,7 +93,9 @@ def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) 
     day = before(1)  # desk codes and approvals last only minutes
     steps: tuple[Callable[[Session], int], ...] = (
         lambda s: _remove_positions(s, before(days.positions)),
+        lambda s: remove_old(s, before(days.guests), now - DRAFT_LASTS, BATCH),
         lambda s: _remove_paths(s, before(days.positions)),
+        lambda s: remove_companions(s, before(days.guests), BATCH),
         lambda s: _remove_guests(s, before(days.guests), now, key),
         lambda s: _remove_evidence(s, before(days.evidence)),
         lambda s: _remove_audit_entries(s, before(days.audit)),
@@ -106,10 +114,11 @@ def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) 
 def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
     """Remove the person from a guest's row and from their orders. Returns how many orders."""
     guest.name, guest.erased_at = pseudonym(guest, key), now
-    guest.phone = guest.room = guest.note = guest.language = None
+    guest.phone = guest.phone2 = guest.room = guest.note = guest.language = None
     orders = s.scalars(select(Order).where(Order.guest_id == guest.id)).all()
     for order in orders:
         order.note = order.resolve_reason = order.room = order.flight = order.departs_at = None
+        order.flight_lands = False
         # the message of PLAN_MISSED is a code and stays; any other may be the service's words
         if order.code != PLAN_MISSED:
             order.message = None
@@ -117,6 +126,8 @@ def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
         order.version += 1
     _remove_texts(s, [order.id for order in orders])
     _remove_kiosk_traces(s, guest, [order.id for order in orders])
+    forget_orders(s, [order.id for order in orders])
+    forget_companions(s, [order.id for order in orders])
     return len(orders)
 
 

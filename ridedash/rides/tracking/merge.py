@@ -213,6 +213,10 @@ def merged_facts(
         update[name] = _overwritten(getattr(old, name), getattr(new, name))
     if old.passengers:
         update["passengers"] = old.passengers
+    if new.booking_status == wire.INVOICE and old.balance_at_bill is None:
+        update["balance_at_bill"] = new.svc_money_balance
+    if new.booking_status == wire.COMPLETED and new.svc_money_balance is not None:
+        update["balance_at_end"] = new.svc_money_balance
     update |= dict.fromkeys(NEVER_STORED) | {"booking_status": status, "booking_id": booking_id}
     return old.model_copy(update=update)
 

@@ -27,13 +27,15 @@ from ridedash.rides.runtime import Runtime
 from ridedash.rides.states import BadTransition
 from ridedash.rides.tracking import policy
 from ridedash.rides.tracking.claims import ORDERS, RIDE_AND_ORDER, RIDES, Claim, postpone
-from ridedash.rides.tracking.merge import RideState
+from ridedash.rides.tracking.merge import DRIVER_LOST, RideState
 from ridedash.rides.tracking.policy import Before, Decision, Pacing, decide
+from ridedash.rides.tracking.told import told_plate
 from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
 from ridedash.store.actors import WORKER
 from ridedash.store.database.database import Database
+from ridedash.store.database.numbers import numbered
 from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.orders import (
     Action,
@@ -321,7 +323,7 @@ def _add_points(connection: Connection, polls: Sequence[Polled]) -> None:
         if each.decision is not None and (point := each.decision.point) is not None
     ]
     if rows:
-        connection.execute(_ADD_POINT, rows)
+        connection.execute(_ADD_POINT, numbered(connection, PathPoint.__tablename__, rows))
 
 
 def _values_of(ride_id: int, columns: dict[str, Any]) -> dict[str, Any]:
@@ -362,16 +364,21 @@ def _write(
     s.connection().execute(statement, _values_of(ride_id, columns))
     if (point := decision.point) is not None:
         values = {"order_id": order.id, "at": now, "lat": point.lat, "lng": point.lng}
-        s.connection().execute(_ADD_POINT, values)
+        rows = numbered(s.connection(), PathPoint.__tablename__, [values])
+        s.connection().execute(_ADD_POINT, rows)
     for name, value in decision.order.items():
         setattr(order, name, value)
     if decision.shown:
         order.version += 1
+    lost = any(entry.name == DRIVER_LOST for entry in decision.timeline)
+    told = told_plate(s, order.id) if lost else None
     for entry in decision.timeline:
         if entry.what == "ride":
             transitions.note_wait(order, entry.name, now)
         transitions.add_event(s, order, entry.what, entry.name, now, entry.detail)
     _raise_items(s, order, decision, now)
+    if told is not None:
+        transitions.raise_attention(s, order, DRIVER_LOST, told, now)
     if decision.transition is not None:
         booked = decision.transition is OrderState.BOOKED
         facts = {"booking_id": order.booking_id} if booked else {"status": decision.status}

@@ -46,6 +46,12 @@ def payable_of(trip: TripInfo | None) -> Decimal | None:
     return trip.cash_paid or sum_of(trip)
 
 
+def wallet_fell_by(facts: Snapshot) -> Decimal | None:
+    """By how much the wallet's balance fell from an auto's bill to its end; None if unknown."""
+    before, after = facts.balance_at_bill, facts.balance_at_end
+    return None if before is None or after is None else before - after
+
+
 def cost_of(trip: TripInfo | None) -> Decimal | None:
     """The price of an auto ride: the rest to pay plus the advance.
 

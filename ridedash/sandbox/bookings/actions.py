@@ -18,11 +18,14 @@ from ridedash.sandbox.trips.timeline import TripPlan, driven_part, joined, redir
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
 # a code of our own: feedback before the ride ended
 RIDE_NOT_COMPLETED: Final = "RIDE_NOT_COMPLETED"
-_TOO_LATE: Final = {  # status -> the code of a refused cancel
-    wire.BOOKING_CANCELLED: wire.BOOKING_ALREADY_CANCELLED,
-    wire.ALLOTMENT_FAILED: wire.BOOKING_ALREADY_CANCELLED,
-    wire.COMPLETED: wire.BOOKING_ALREADY_COMPLETED,
-    wire.IN_PROGRESS: wire.RIDE_IN_PROGRESS,
+_TOO_LATE: Final = {  # status -> the code and the text of a refused cancel
+    wire.BOOKING_CANCELLED: (wire.BOOKING_ALREADY_CANCELLED, "This ride was cancelled before."),
+    wire.ALLOTMENT_FAILED: (
+        wire.BOOKING_ALREADY_CANCELLED,
+        "This ride ended before: no driver was found.",
+    ),
+    wire.COMPLETED: (wire.BOOKING_ALREADY_COMPLETED, "This ride is completed and billed."),
+    wire.IN_PROGRESS: (wire.RIDE_IN_PROGRESS, "This ride is under way and can't be cancelled."),
 }
 
 
@@ -82,7 +85,7 @@ def _not_cancellable(status: str) -> RequestRefusal:
         "text": "This ride can't be cancelled now.",
     }
     if status in _TOO_LATE:
-        body["code"] = _TOO_LATE[status]
+        body["code"], body["text"] = _TOO_LATE[status]
     return RequestRefusal(200, body)
 
 

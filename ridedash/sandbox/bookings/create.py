@@ -35,7 +35,7 @@ RETRY_CHANCE: Final = 0.6
 PREFIX: Final = {wire.Kind.POINT_TO_POINT: "PT", wire.Kind.SHARE: "SH", wire.Kind.AUTO: "AU"}
 REFUSALS: Final = {
     wire.BANNED_USER: "This account can't book",
-    wire.OUTSTANDING_DUE: "An earlier ride is not paid yet",
+    wire.OUTSTANDING_DUE: "86.50 is due for an earlier ride",
     wire.PAYMENT_PENDING: "The payment of an earlier ride is still pending",
     wire.SVC_CREDIT_DUE: "The credit of this account must be repaid first",
 }

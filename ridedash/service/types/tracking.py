@@ -147,6 +147,9 @@ class Snapshot(Fact):
     otp_text: str | None = None
     trip: TripInfo | None = None  # auto: INVOICE and COMPLETED
     svc_money_balance: Decimal | None = None  # auto: INVOICE and COMPLETED
+    # of merged facts: the balance in the first INVOICE, and in COMPLETED
+    balance_at_bill: Decimal | None = None
+    balance_at_end: Decimal | None = None
     pickup_time: ServiceInstant | None = None  # auto: COMPLETED
 
     @classmethod

@@ -23,6 +23,7 @@ from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
 from ridedash.store.database import migrate
 from ridedash.store.database.engines import BUSY_S, PATIENT, POOL, WRITE, make_engine
 from ridedash.store.database.migrate import UnknownRevision, WrongTables
+from ridedash.store.database.numbers import keep_numbers
 
 __all__ = [
     "BadDatabaseUrl",
@@ -117,6 +118,9 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON(none_as_null=True),
         int: BigInteger().with_variant(Integer(), "sqlite"),  # SQLite's INTEGER has 64 bits
     }
+
+
+keep_numbers(Base)
 
 
 class Database:

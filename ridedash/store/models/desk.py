@@ -32,6 +32,17 @@ class CostCentre(Base):
     closed_at: Mapped[datetime | None]
 
 
+class CarCapacity(Base):
+    """How much fits into the cars of a category, as a property has set it; None: not known."""
+
+    __tablename__ = "car_capacities"
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)
+    category: Mapped[str] = mapped_column(ShortText(64), primary_key=True)
+    name: Mapped[str] = mapped_column(ShortText(300))  # as the service named it then
+    persons: Mapped[int | None]
+    bags: Mapped[int | None]
+
+
 class Link(Base):
     """A guest's or a follower's access to one ride, without a sign-in.
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, event, text
+from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, event, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ridedash.store.database.database import Base, ShortText
@@ -148,9 +148,11 @@ class Order(Base):
     version: Mapped[int]  # the revision: rises when a shown fact changes
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
-    # the flight that the guest takes after the ride: number and departure
-    flight: Mapped[str | None] = mapped_column(ShortText(8))
+    # the flight, train or ferry that the guest takes after the ride: number and departure; with
+    # `flight_lands` the one that brings them to the pickup, and when it lands
+    flight: Mapped[str | None] = mapped_column(ShortText(8))  # also longer: two shared numbers
     departs_at: Mapped[datetime | None]
+    flight_lands: Mapped[bool] = mapped_column(default=False, server_default=false())
     pickup_at: Mapped[datetime | None]  # when the guest of a scheduled order wants to be picked up
     # for a ride that the guest starts: the latest time for that, and the highest price (in
     # hundredths)
@@ -257,6 +259,10 @@ class Ride(Base):
     # the cab's plate with only letters and digits, for searching
     plate: Mapped[str | None] = mapped_column(ShortText(300))
     position_at: Mapped[datetime | None]  # when facts.position was seen
+    # where a ride without a drop ended, and the address found for it (rides/tracking/ends.py)
+    end_lat: Mapped[float | None]
+    end_lng: Mapped[float | None]
+    end_name: Mapped[str | None] = mapped_column(ShortText(200))
     seen_at: Mapped[datetime | None]  # last good poll; a new poll does not raise the version
     created_at: Mapped[datetime]
     poll_seq: Mapped[int]
@@ -395,6 +401,8 @@ class Heartbeat(Base):
     key_refused_since: Mapped[datetime | None]
     # seconds by which the worker's clock is ahead of the service's, if too many; negative: behind
     clock_ahead_s: Mapped[float | None]
+    # whether it has compared the database with its sent journal, and so may send
+    compared: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class InsightSpan(Base):

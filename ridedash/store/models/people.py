@@ -5,8 +5,8 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, LargeBinary, event, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
+from ridedash.names import found_by, name_key
 from ridedash.store.database.database import Base, ShortText
-from ridedash.text import normalised
 
 
 class Property(Base):
@@ -26,6 +26,8 @@ class Property(Base):
     created_at: Mapped[datetime]
     # how long before their flight the property's guests want to be at the airport
     flight_margin_min: Mapped[int] = mapped_column(default=120, server_default="120")
+    # how long after they land guests need to the pickup: passport, luggage, the way out
+    luggage_min: Mapped[int] = mapped_column(default=40, server_default="40")
     # the property's own logo and colour, shown to guests (ridedash/face/)
     colour: Mapped[str | None] = mapped_column(ShortText(7))  # "#7a1f3d"
     logo: Mapped[str | None] = mapped_column(ShortText(72))  # LogoRow.name
@@ -107,6 +109,8 @@ class Staff(Base):
     role: Mapped[str] = mapped_column(ShortText(20))
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
+    # the cookies of browsers that are known as theirs hold this; a new value makes all of them void
+    browsers: Mapped[str] = mapped_column(ShortText(16), default="", server_default="")
     # single-key shortcuts without Ctrl
     shortcuts: Mapped[bool] = mapped_column(default=True, server_default=true())
     # a sound when a ride needs attention
@@ -157,8 +161,9 @@ class LinkStart(Base):
 class Throttle(Base):
     """Counts of tries at a secret, so that guessing has a limit.
 
-    It counts failed sign-ins of one name (hashed), of one address, or all together; pairing codes
-    of one address or all (store/sign_ins.py); desk codes and PINs at one kiosk (store/tries.py).
+    It counts failed sign-ins of one name (hashed), one known browser or one network, and pairing
+    codes of one network (store/sign_in_tries.py); desk codes and PINs at one kiosk
+    (store/tries.py).
     """
 
     __tablename__ = "throttles"
@@ -174,6 +179,7 @@ class Guest(Base):
     __tablename__ = "guests"
     __table_args__ = (
         Index("guests_by_phone", "property_id", "phone"),
+        Index("guests_by_phone2", "property_id", "phone2"),
         Index("guests_by_room", "property_id", "room"),
         Index("guests_by_seen", "property_id", "seen_at"),
         Index("guests_by_name", "property_id", "folded"),
@@ -183,6 +189,7 @@ class Guest(Base):
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     name: Mapped[str] = mapped_column(ShortText(120))
     phone: Mapped[str | None] = mapped_column(ShortText(32))
+    phone2: Mapped[str | None] = mapped_column(ShortText(32))  # a second one, for staff
     room: Mapped[str | None] = mapped_column(ShortText(32))
     language: Mapped[str | None] = mapped_column(ShortText(8))  # for the guest's own page
     # a note about the person, for all of their rides
@@ -194,8 +201,9 @@ class Guest(Base):
     # when the person was removed: a pseudonym replaced the name; phone, room, note and language
     # were deleted; the rides keep their figures
     erased_at: Mapped[datetime | None]
-    # the name in its normalised form, for searching
+    # what a search finds the name by, and the key that all its spellings share (names.py)
     folded: Mapped[str | None] = mapped_column(ShortText(300))
+    name_key: Mapped[str | None] = mapped_column(ShortText(300))
 
 
 class Account(Base):
@@ -235,5 +243,5 @@ class Account(Base):
 @event.listens_for(Guest, "before_insert")
 @event.listens_for(Guest, "before_update")
 def _findable(_mapper: object, _connection: object, guest: Guest) -> None:
-    """Store the normalised name with every change of a name."""
-    guest.folded = normalised(guest.name)
+    """Store both folded forms with every change of a name."""
+    guest.folded, guest.name_key = found_by(guest.name), name_key(guest.name)

@@ -6,7 +6,7 @@ See docs/booking-protocol.md 1.7.
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index
+from sqlalchemy import ForeignKey, Index, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ridedash.store.database.database import Base, ShortText
@@ -36,6 +36,8 @@ class Restore(Base):
     # when a person accepted it (`ridedash db accept-restore`), which sets free the orders that are
     # still held because of it
     accepted_at: Mapped[datetime | None]
+    # the journals were lost, and whether the database was restored too is not known
+    bare: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class LostOrder(Base):
@@ -45,6 +47,8 @@ class LostOrder(Base):
     __table_args__ = (Index("lost_orders_of_property", "property_id", "closed_at"),)
     # the partner reference, sent as `merchant_txn_id`
     mtx: Mapped[str] = mapped_column(ShortText(32), primary_key=True)
+    # the number that its row had; an order that is taken up gets it again. None: not journalled
+    number: Mapped[int | None]
     # None where the database has lost the property as well
     property_id: Mapped[int | None] = mapped_column(ForeignKey("properties.id"))
     account_id: Mapped[int]  # no foreign key: the database may have lost the account too

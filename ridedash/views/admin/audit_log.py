@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.extensions import limiter, services
 from ridedash.inputs import calendar_day, row_id
+from ridedash.rides.correct_guest import corrections
 from ridedash.store.actors import ActorKind, by_staff
 from ridedash.store.audit import AuditFilter, AuditRow, entries, record
 from ridedash.store.database.database import Database
@@ -32,6 +33,7 @@ from ridedash.views.web.top_bar import demo_words, marked
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy, ngettext
 from ridedash.wording.actions import ACTOR_WORDS, actor_words
+from ridedash.wording.attention import seen_verb
 
 bp = Blueprint("admin_audit", __name__, url_prefix="/admin/audit")
 LIMIT: Final = 100
@@ -52,6 +54,12 @@ ACTIONS: Final = {
     "restore.accepted": lazy("Accepted the restore"),
     "again": lazy("Began to book again"),
     "order.change": lazy("Changed a planned ride"),
+    "list.read": lazy("Read a guest list"),
+    "list.book": lazy("Booked a guest list"),
+    "list.stop": lazy("Stopped a guest list"),
+    "list.continue": lazy("Went on booking a guest list"),
+    "list.answer": lazy("Answered for a line of a guest list"),
+    "list.delete": lazy("Deleted a guest list"),
     "link.made": lazy("Made a guest's link"),
     "link.ended": lazy("Ended a guest's link"),
     "message.prepared": lazy("Prepared a message for the guest"),
@@ -61,14 +69,17 @@ ACTIONS: Final = {
     "ride.feedback": lazy("Gave feedback"),
     "ride.alarm": lazy("Something to look at"),
     "ride.stop_following": lazy("Stopped following"),
-    "attention.seen": lazy("Marked as seen"),
+    "attention.seen": lazy("Seen"),
     "code_shown": lazy("Showed a start code"),
     "door.mark": lazy("Marked a guest at the door"),
     "history.exported": lazy("Exported rides"),
     "insights.exported": lazy("Exported the insights"),
     "audit.exported": lazy("Exported the audit log"),
     "guest.erased": lazy("Erased a guest"),
+    "guest.phone_as_typed": lazy("Confirmed a phone number as typed"),
+    "guest.corrected": lazy("Corrected a guest"),
     "property.changed": lazy("Changed the property"),
+    "property.fits": lazy("Changed how many fit into cars"),
     "words.written": lazy("Changed the property's own words"),
     "words.read": lazy("Said that a language was read"),
     "words.unread": lazy("Took back that a language was read"),
@@ -127,6 +138,11 @@ ACTIONS: Final = {
     "keys.rotated": lazy("Changed the keys of tokens"),
     "refused": lazy("Tried what is not open to them"),
 }
+CORRECTED_FIELDS: Final = {
+    "name": lazy("Guest name"),
+    "phone": lazy("Phone"),
+    "room": lazy("Room or ref."),
+}
 RESULTS: Final = {
     "ok": "",
     "in": lazy("In the car"),
@@ -156,6 +172,9 @@ RESULTS: Final = {
     "unknown_status": lazy("An unknown status"),
     "other_booking": lazy("Facts of another booking"),
     "after_end": lazy("News after the end"),
+    "driver_lost": lazy("The driver cancelled"),
+    "long_search": lazy("Long search"),
+    "not_booked": lazy("Not booked"),
 }
 STATES: Final = {  # the states of an order, as results of placing and changing it
     "SCHEDULED": lazy("Planned"),
@@ -193,6 +212,7 @@ class AuditLine:
     tone: str
     key: str  # the actor's key in the audit log
     machine: bool  # whether ridedash took this step by itself
+    changes: tuple[str, ...] = ()  # of a correction, while the guest is stored: from what to what
 
 
 @dataclass(frozen=True)
@@ -214,8 +234,14 @@ def show() -> str:
         rows = entries(s, prop.id, _filter(tz), LIMIT + 1)
         chosen_ride = request.args.get("ride", type=row_id)
         rides = _rides(s, prop.id, rows, chosen_ride)
+        changes = corrections(s, [each for each in map(_order, rows) if each is not None])
     older = "/admin/audit?" + _query(before=rows[LIMIT - 1].id) if len(rows) > LIMIT else ""
-    lines = [_line(row, names, rides, tz) for row in rows[:LIMIT]]
+    lines = [
+        replace(
+            _line(row, names, rides, tz), changes=_changes(changes.get((_order(row) or 0, row.at)))
+        )
+        for row in rows[:LIMIT]
+    ]
     wants_steps = request.args.get("what") or request.args.get("who") == "worker"
     chosen = {name: request.args.get(name, "") for name in FILTERS}
     return render_template(
@@ -332,6 +358,20 @@ def _rides(
     return {each.id: each for each in records(s, property_id, wanted)}
 
 
+def _changes(detail: str | None) -> tuple[str, ...]:
+    """What a correction changed, a sentence for each field; none for other entries."""
+    both = json.loads(detail) if detail else {}
+    return tuple(
+        _(
+            "%(field)s: from %(before)s to %(after)s",
+            field=str(CORRECTED_FIELDS.get(name, name)),
+            before=before or "–",
+            after=after or "–",
+        )
+        for name, (before, after) in both.items()
+    )
+
+
 def _guest(ride: Record | None) -> str:
     return " · ".join(filter(None, [ride.room, ride.guest])) if ride else ""
 
@@ -421,6 +461,12 @@ def _day_and_time(at: datetime, tz: ZoneInfo) -> str:
     return joined(day_text(at.astimezone(tz), "yMMMd", locale()), clock, locale())
 
 
+def _action(row: AuditRow) -> str:
+    if row.what == "attention.seen":
+        return seen_verb(row.result)
+    return str(ACTIONS.get(row.what, row.what))
+
+
 def _line(
     row: AuditRow, names: dict[str, str], rides: dict[int | None, Record], tz: ZoneInfo
 ) -> AuditLine:
@@ -430,7 +476,7 @@ def _line(
         at=_day_and_time(row.at, tz),
         instant=row.at.isoformat(),
         who=names.get(row.who) or actor_words(row.who, {}),
-        what=str(ACTIONS.get(row.what, row.what)),
+        what=_action(row),
         result="" if (row.what, row.result) in ORDERED else _result(row.result),
         order=order,
         guest=_guest(rides.get(order)),

@@ -7,6 +7,7 @@ from flask import Blueprint, abort, current_app, redirect, request, session
 
 from ridedash.extensions import services
 from ridedash.store import kiosks
+from ridedash.text import compact_key
 from ridedash.views.admin.kiosks import device_page, mine
 from ridedash.views.admin.property import Answer, record
 from ridedash.views.web import devices
@@ -34,7 +35,7 @@ def pair(kiosk_id: int) -> Answer:
 @needs(MANAGE)
 def set_pin(kiosk_id: int) -> Answer:
     """Set the six digits with which staff open the kiosk's panel; only a hash is stored."""
-    pin = request.form.get("pin", "").strip()[:20]
+    pin = compact_key(request.form.get("pin", "")[:20])
     with services().db.read() as s:
         mine(s, kiosk_id)
     why = _weakness(pin)

@@ -138,7 +138,7 @@ def _read_numbers(read: KioskForm, country: str | None) -> None:
     try:
         valid["desk_phone"] = read_phone(typed["desk_phone"], country) or None
     except PhoneError as error:
-        wrong["desk_phone"] = str(error)
+        wrong["desk_phone"] = error.in_full
 
 
 def _typed_hours(form: Form) -> dict[str, list[str]]:

@@ -49,14 +49,14 @@ def create() -> Answer:
 @bp.post("/<int:property_id>/open")
 @needs(ADMIN)
 def look_at(property_id: int) -> BaseResponse:
-    """Open another property, by a new sign-in with the expiry of the present one."""
+    """Open another property, by a new sign-in that ends when the present one would."""
     seen = current_sign_in()
     with services().db.write() as s:
         if s.get(Property, property_id) is None:
             abort(404)
         close_sign_in(s, session.get("sid", ""))
         sid = open_sign_in(
-            s, seen.staff_id, services().clock(), property_id=property_id, until=seen.expires_at
+            s, seen.staff_id, services().clock(), property_id=property_id, instead_of=seen
         )
         _record(s, "property.looked_at", property_id)
     begin(sid)

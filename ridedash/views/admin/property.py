@@ -1,8 +1,11 @@
-"""Settings of a property: name, time zone, currency, phone, usual pickup; logo, colour (face.py).
+"""Settings of a property: name, time zone, currency, phone, usual pickup; logo, colour (face.py);
+what fits into cars (fits.py).
 
 Also what all pages of `/admin` share.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
@@ -19,17 +22,20 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import offered, services
 from ridedash.face.colour import palette
 from ridedash.face.svg_cleaning import NAMED, OTHER
-from ridedash.geo import LatLng, is_valid
+from ridedash.geo import LatLng
 from ridedash.inputs import whole_number
 from ridedash.phones import COUNTRIES, PhoneError, read_phone
 from ridedash.places import (
+    MOST_TYPED,
     Geocoder,
     PlacesUnavailableError,
     coordinates_text,
-    parse_coordinates,
+    find_typed,
+    sent_point,
 )
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
+from ridedash.store.capacities import CarKind, car_kinds
 from ridedash.store.models.people import Property
 from ridedash.store.properties import planned_pickups
 from ridedash.text import one_line
@@ -37,6 +43,7 @@ from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.face import face_of
 from ridedash.views.web.formatting import listed, weekday_time, zone
 from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.place_names import only_place, unread_words
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
@@ -47,6 +54,8 @@ Answer = str | tuple[str, int] | BaseResponse
 Facts = dict[str, Any]
 Form = MultiDict[str, str]
 NAME_MAX: Final = 120
+# before a flight leaves, and after it lands
+MINUTES: Final = "flight_margin_min", "luggage_min"
 MOST_MARGIN_MIN: Final = 360
 PLACE_NAME_MAX: Final = 200
 
@@ -75,6 +84,28 @@ class TypedPlace(NamedTuple):
         return cls(one_line(form.get(end, ""), PLACE_NAME_MAX))
 
 
+@dataclass(frozen=True)
+class FitRow:
+    """A category in the table: its name, and both numbers as they are stored or were typed."""
+
+    category: str
+    name: str
+    persons: str
+    bags: str
+
+
+def rows_of(kinds: Sequence[CarKind]) -> list[FitRow]:
+    """The rows of the table, with what is stored."""
+    return [
+        FitRow(kind.category, kind.name, _text(kind.capacity.persons), _text(kind.capacity.bags))
+        for kind in kinds
+    ]
+
+
+def _text(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
 @bp.get("")
 @needs(MANAGE)
 def home() -> BaseResponse:
@@ -95,13 +126,14 @@ def save() -> Answer:
     """Store the typed values, or show which of them are not valid."""
     typed = {name: one_line(request.form.get(name, ""), NAME_MAX) for name in ("name", "phone")}
     typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
-    typed["flight_margin_min"] = request.form.get("flight_margin_min", "")[:8]
+    typed |= {name: request.form.get(name, "")[:8] for name in MINUTES}
     typed["language"] = request.form.get("language", "")[:8]
     wrong, valid = check(typed)
     if "language" in request.form:
         _check_language(typed["language"], wrong, valid)
-    if "flight_margin_min" in request.form:
-        _check_margin(typed["flight_margin_min"], wrong, valid)
+    for name in MINUTES:
+        if name in request.form:
+            _check_minutes(name, typed[name], wrong, valid)
     if "timezone" not in wrong and request.form.get("zone_asked") != typed["timezone"]:
         warning = _zone_words(_own_property(), typed["timezone"])
         wrong |= {"timezone": warning} if warning else {}
@@ -123,10 +155,10 @@ def save() -> Answer:
     return redirect("/admin/property?said=saved", code=303)
 
 
-def _check_margin(typed: str, wrong: dict[str, str], valid: Facts) -> None:
-    valid["flight_margin_min"] = whole_number(typed, 0, MOST_MARGIN_MIN)
-    if valid["flight_margin_min"] is None:
-        wrong["flight_margin_min"] = _("Type minutes from 0 to 360.")
+def _check_minutes(name: str, typed: str, wrong: dict[str, str], valid: Facts) -> None:
+    valid[name] = whole_number(typed, 0, MOST_MARGIN_MIN)
+    if valid[name] is None:
+        wrong[name] = _("Type minutes from 0 to 360.")
 
 
 def _check_language(code: str, wrong: dict[str, str], valid: Facts) -> None:
@@ -181,15 +213,19 @@ def _language_hint() -> str:
     return f"{hint} {instead}"
 
 
-def property_page(wrong: dict[str, str]) -> str:
-    """The forms with the stored values, and the messages of invalid fields."""
+def property_page(wrong: dict[str, str], **shown: Any) -> str:
+    """The forms with the stored values, and the messages of invalid fields.
+
+    `shown` replaces values of the template, such as what was typed in another form of the page.
+    """
     prop = _own_property()
     typed = {
         name: getattr(prop, name) or ""
         for name in ("name", "timezone", "currency", "country", "phone")
-    } | {"flight_margin_min": str(prop.flight_margin_min), "language": prop.language or ENGLISH}
+    } | {name: str(getattr(prop, name)) for name in MINUTES}
+    typed["language"] = prop.language or ENGLISH
     place = TypedPlace.stored(prop.pickup_name, prop.pickup_lat, prop.pickup_lng)
-    return _page(prop, typed, place, wrong)
+    return _page(prop, typed, place, wrong, **shown)
 
 
 def read_place(form: Form, end: str, geocoder: Geocoder) -> TypedPlace:
@@ -197,13 +233,14 @@ def read_place(form: Form, end: str, geocoder: Geocoder) -> TypedPlace:
 
     `<end>_name` replaces the name of the place. Raises UnknownPlace.
     """
-    name = one_line(form.get(end, ""), PLACE_NAME_MAX)
+    typed = one_line(form.get(end, ""), MOST_TYPED)
+    name = typed[:PLACE_NAME_MAX].rstrip()
     called = one_line(form.get(f"{end}_name", ""), PLACE_NAME_MAX)
     if not name:
         raise UnknownPlace(_("Type a place, or coordinates: latitude, longitude."))
-    point = _chosen(form, end, name) or parse_coordinates(name)
+    point = _chosen(form, end, name)
     if point is None:
-        name, point = _found(name, geocoder)
+        name, point = _found(typed, geocoder)
     return TypedPlace(called or name, point.lat, point.lng)
 
 
@@ -226,7 +263,7 @@ def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
         if "country" not in wrong:
             valid["phone"] = read_phone(typed.get("phone", ""), typed["country"] or None)
     except PhoneError as error:
-        wrong["phone"] = str(error)
+        wrong["phone"] = error.in_full
     return wrong, valid
 
 
@@ -293,8 +330,12 @@ def _own_property() -> Property:
         return s.get_one(Property, current_staff().property_id)
 
 
-def _page(prop: Property, typed: dict[str, str], place: TypedPlace, wrong: dict[str, str]) -> str:
+def _page(
+    prop: Property, typed: dict[str, str], place: TypedPlace, wrong: dict[str, str], **shown: Any
+) -> str:
     known = {"saved": _("Saved."), "face": _face_message()}
+    with services().db.read() as s:
+        kinds = car_kinds(s, prop.id)
     return render_template(
         "admin/property.html",
         typed=typed,
@@ -309,6 +350,7 @@ def _page(prop: Property, typed: dict[str, str], place: TypedPlace, wrong: dict[
         languages=property_languages(),
         language_hint=_language_hint(),
         **choices(typed),
+        **{"fits": rows_of(kinds)} | shown,
     )
 
 
@@ -334,19 +376,19 @@ def _chosen(form: Form, end: str, name: str) -> LatLng | None:
     """The point that was chosen from the list; None if the name was changed since."""
     if one_line(form.get(f"{end}_for", ""), PLACE_NAME_MAX) != name:
         return None
-    return parse_coordinates(
-        f"{form.get(f'{end}_lat', '')[:20]}, {form.get(f'{end}_lng', '')[:20]}"
-    )
+    return sent_point(f"{form.get(f'{end}_lat', '')[:20]},{form.get(f'{end}_lng', '')[:20]}")
 
 
 def _found(name: str, geocoder: Geocoder) -> tuple[str, LatLng]:
     try:
-        found = geocoder.search(name, None)
+        typed = find_typed(geocoder, name, None)
     except PlacesUnavailableError:
         raise UnknownPlace(
             _("Place search is not answering. Type coordinates: latitude, longitude.")
         ) from None
-    exact = [place for place in found if place.name.casefold() == name.casefold()] or found
-    if len(exact) != 1 or not is_valid(exact[0].position.lat, exact[0].position.lng):
+    if typed.unread:
+        raise UnknownPlace(unread_words(typed.unread))
+    best = only_place(typed.places, name)
+    if best is None:
         raise UnknownPlace(_("Choose one place from the list, or type coordinates."))
-    return exact[0].name, exact[0].position
+    return (best.name or coordinates_text(best.position))[:PLACE_NAME_MAX], best.position

@@ -15,8 +15,9 @@ from ridedash.store.invitations import (
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import sign_ins_of, staff_member, staff_of
 from ridedash.store.sign_ins import close_all_sign_ins
-from ridedash.text import one_line
+from ridedash.store.staff_names import cleaned, wrong_with
 from ridedash.views.admin.property import Answer, message_for, record
+from ridedash.views.auth.invitations import name_error
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, zone
 from ridedash.views.web.permissions import (
@@ -32,7 +33,6 @@ from ridedash.wording import gettext as _
 
 bp = Blueprint("admin_staff", __name__, url_prefix="/admin")
 
-NAME_MAX: Final = 60
 # the forms that posted to /admin/staff/<id> in earlier releases, by their field `what`
 FORWARDED: Final = {
     "role": "admin_staff.change_role",
@@ -54,11 +54,14 @@ def show() -> str:
 @needs(MANAGE)
 def invite_somebody() -> Answer:
     """Make a link for a new member of staff and show it once: only its hash is stored."""
-    name, role = one_line(request.form.get("name", ""), NAME_MAX), request.form.get("role", "")
+    typed, role = request.form.get("name", ""), request.form.get("role", "")
     if not may_invite(current_staff().role, role):
         abort(400)
-    if not name:
-        return _page(wrong={"name": _("Type the name of whoever is invited.")}), 422
+    name = cleaned(typed)
+    with services().db.read() as s:
+        bad = wrong_with(s, current_staff().property_id, name)
+    if bad is not None:
+        return _page(wrong={"name": name_error(bad)}, typed=typed), 422
     with services().db.write() as s:
         row, secret = invite(
             s, current_staff().property_id, role, name, current_staff().id, services().clock()
@@ -175,6 +178,7 @@ def _page(
     *,
     link_resets: bool = False,
     wrong: dict[str, str] | None = None,
+    typed: str = "",
 ) -> str:
     me, now = current_staff(), services().clock()
     with services().db.read() as s:
@@ -200,6 +204,7 @@ def _page(
         link_for=link_for,
         link_resets=link_resets,
         wrong=wrong or {},
+        typed=typed,
         message=message,
         tab="staff",
     )

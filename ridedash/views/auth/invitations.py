@@ -4,7 +4,6 @@ Each link works once.
 """
 
 from datetime import datetime
-from typing import Final
 
 from flask import Blueprint, Response, abort, redirect, render_template, request
 from sqlalchemy.orm import Session
@@ -13,12 +12,14 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import limiter, reader_language, services
 from ridedash.store import audit, passwords
 from ridedash.store.actors import by_staff
+from ridedash.store.encryption import secret_hash
 from ridedash.store.invitations import open_invitation
 from ridedash.store.models.desk import Invitation
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import add_staff, is_taken
 from ridedash.store.sign_ins import close_all_sign_ins
-from ridedash.text import one_line
+from ridedash.store.staff_names import BadName, Why, cleaned, wrong_with
+from ridedash.views.auth import known_browsers
 from ridedash.views.web.face import face_of
 from ridedash.views.web.permissions import (
     ADMIN,
@@ -35,7 +36,6 @@ from ridedash.wording.say import speak
 bp = Blueprint("invitations", __name__)
 
 Answer = str | tuple[str, int] | BaseResponse
-NAME_MAX: Final = 60
 
 
 @bp.after_request
@@ -47,7 +47,6 @@ def vary(answer: Response) -> Response:
 
 @bp.get("/invite/<token>")
 @needs(OPEN)
-@limiter.limit("60/minute")
 def show(token: str) -> str:
     """Show the form. An unknown, used or expired link answers 404 in each case."""
     with services().db.read() as s:
@@ -56,13 +55,9 @@ def show(token: str) -> str:
 
 @bp.post("/invite/<token>")
 @needs(OPEN)
-@limiter.limit("60/minute")
 def accept(token: str) -> Answer:
     """Use the link: store the password, and end the sign-ins made with an earlier password."""
-    name, password = (
-        one_line(request.form.get("name", ""), NAME_MAX),
-        request.form.get("password", ""),
-    )
+    name, password = cleaned(request.form.get("name", "")), request.form.get("password", "")
     with services().db.read() as s:
         row = _open(s, token)
         wrong = _wrong(s, row, name, password)
@@ -71,20 +66,39 @@ def accept(token: str) -> Answer:
     hashed = passwords.hashed(password)  # before the transaction, because it is slow
     with services().db.write() as s:
         row = _open(s, token, hold=True)
-        now = services().clock()
-        taken = row.staff_id is None and is_taken(s, name)
-        if not taken:
-            _use(s, row, name, hashed, now)
-    return redirect(f"/invite/{token}" if taken else "/sign-in?set=1", code=303)
+        if row.staff_id is None and is_taken(s, name):
+            return redirect(f"/invite/{token}", code=303)
+        staff = _use(s, row, name, hashed, services().clock())
+    answer = redirect("/sign-in?set=1", code=303)
+    known_browsers.remember(answer, staff.id, staff.browsers)
+    return answer
 
 
 def _open(s: Session, token: str, *, hold: bool = False) -> Invitation:
     row = open_invitation(s, token, services().clock(), hold=hold) if len(token) <= 100 else None
     if row is None or not _maker_still_may(s, row):
+        _count_unknown()
         abort(404)
+    if not hold:
+        _count_known()
     language = s.get_one(Property, row.property_id).language
     speak(reader_language(Surface.DOOR, house=language))
     return row
+
+
+@limiter.shared_limit("60/minute", scope="unknown invitations")
+def _count_unknown() -> None:
+    """Raise TooManyRequests when an address sends many unknown links; those that hold stay open."""
+
+
+@limiter.shared_limit("60/minute", scope="invitations", key_func=lambda: _link_key())
+def _count_known() -> None:
+    """Raise TooManyRequests when one link is asked for too often: answers may hash a password."""
+
+
+def _link_key() -> str:
+    """The key of a link's limit, which no one can use up who does not have the link."""
+    return secret_hash(str((request.view_args or {}).get("token", "")))[:32]
 
 
 def _maker_still_may(s: Session, row: Invitation) -> bool:
@@ -106,7 +120,7 @@ def _maker_still_may(s: Session, row: Invitation) -> bool:
     return at_home and may_reset_password(maker.role, staff.role)
 
 
-def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> None:
+def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> Staff:
     row.used_at = now
     if row.staff_id is None:
         staff = add_staff(s, row.property_id, name, hashed, row.role, now)
@@ -117,21 +131,31 @@ def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> 
     what = "staff.joined" if row.staff_id is None else "password.set"
     who, facts = by_staff(staff.id), {"invitation": row.id, "invited_by": row.made_by}
     audit.record(s, who, what, str(who), "ok", now, property_id=row.property_id, **facts)
+    return staff
 
 
 def _wrong(s: Session, row: Invitation, name: str, password: str) -> dict[str, str]:
     """The fields that must be typed again, each with its error message."""
     found = {}
-    if row.staff_id is None and not name:
-        found["name"] = _("Type the name that you will sign in with.")
-    elif row.staff_id is None and is_taken(s, name):
-        found["name"] = _("Somebody signs in with this name already. Choose another.")
+    bad = wrong_with(s, row.property_id, name) if row.staff_id is None else None
+    if bad is not None:
+        found["name"] = name_error(bad)
     weak = password_error(password, s.get_one(Property, row.property_id).name, name or row.name)
     if weak:
         found["password"] = weak
-    elif password != request.form.get("repeated", ""):
+    elif not passwords.are_same(password, request.form.get("repeated", "")):
         found["repeated"] = _("The two passwords differ. Type the same one twice.")
     return found
+
+
+def name_error(bad: BadName) -> str:
+    """The message why a name can't be used."""
+    return {
+        Why.EMPTY: _("Type the name to sign in with, in letters or digits."),
+        Why.MIXED: _("One word of this name has letters of several alphabets. Type it in one."),
+        Why.TAKEN: _("Somebody signs in with this name already. Choose another."),
+        Why.ALIKE: _("This name looks like that of %(name)s. Choose another.", name=bad.colleague),
+    }[bad.why]
 
 
 def password_error(password: str, *names: str) -> str:

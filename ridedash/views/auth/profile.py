@@ -10,15 +10,12 @@ from ridedash.store.actors import by_staff
 from ridedash.store.invitations import end_password_links
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import sign_ins_of
-from ridedash.store.sign_ins import (
-    close_all_sign_ins,
-    close_sign_in,
-    open_sign_in,
-    sign_in_allowed,
-    sign_in_succeeded,
-)
+from ridedash.store.sign_in_tries import sign_in_allowed, sign_in_failed, sign_in_succeeded
+from ridedash.store.sign_ins import close_all_sign_ins, close_sign_in, open_sign_in
+from ridedash.views.auth import known_browsers
 from ridedash.views.auth.invitations import password_error
-from ridedash.views.auth.sign_in import begin, ended, password_holds
+from ridedash.views.auth.sign_in import begin, ended
+from ridedash.views.auth.verifying import password_holds, place
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.wording import gettext as _
@@ -42,53 +39,59 @@ def show() -> str:
 def change_password() -> Answer:
     """Change the password of a user who knows the present one; other browsers are signed out.
 
-    Wrong guesses are throttled as at sign-in.
+    Wrong guesses are throttled as those of a known browser: this one is signed in.
     """
-    s, me, address = services(), current_staff(), request.remote_addr or ""
+    s, me, browser = services(), current_staff(), f"signed-in:{current_sign_in().sign_in}"
+    address = request.remote_addr or ""
     new_password = request.form.get("password", "")
     with s.db.write() as db:
         staff = db.get_one(Staff, me.id)
         property_name = db.get_one(Property, staff.property_id).name
-        wait_s = sign_in_allowed(db, staff.sign_in_name, address, s.clock())
+        wait_s = sign_in_allowed(db, staff.sign_in_name, address, s.clock(), browser)
     if wait_s:
         return _page(
             {"current": _("Too many tries. Wait %(n)d s, then try again.", n=max(1, round(wait_s)))}
         ), 429
-    if not password_holds(staff, request.form.get("current", "")[:200]):
+    with place(known=True):
+        holds = password_holds(staff, request.form.get("current", "")[: passwords.LONGEST_TYPED])
+    if not holds:
         with s.db.write() as db:
+            sign_in_failed(db, staff.sign_in_name, s.clock(), browser)
             _record(db, "password.changed", "refused")
         return _page({"current": _("That is not your present password.")}), 422
     weak = password_error(new_password, property_name, staff.name, staff.sign_in_name)
-    if weak or new_password != request.form.get("repeated", ""):
+    if weak or not passwords.are_same(new_password, request.form.get("repeated", "")):
         with s.db.write() as db:
             # the present password was right, so this try does not count as a guess
-            sign_in_succeeded(db, staff.sign_in_name, address)
+            sign_in_succeeded(db, staff.sign_in_name, address, browser)
         wrong = (
             {"password": weak}
             if weak
             else {"repeated": _("The two passwords differ. Type the same one twice.")}
         )
         return _page(wrong), 422
-    _store_password(staff, new_password, address)
-    return redirect("/me?said=password", code=303)
+    answer = redirect("/me?said=password", code=303)
+    _store_password(answer, staff, new_password)
+    return answer
 
 
-def _store_password(staff: Staff, new_password: str, address: str) -> None:
+def _store_password(answer: BaseResponse, staff: Staff, new_password: str) -> None:
     """Store the password; end all sign-ins, and the links for setting another password.
 
-    This browser gets a new sign-in with the old expiry.
+    This browser gets a new sign-in that ends when the old one would have, and stays known.
     """
     s, before, hashed = services(), current_sign_in(), passwords.hashed(new_password)
     with s.db.write() as db:
         db.get_one(Staff, staff.id).password_hash = hashed
-        sign_in_succeeded(db, staff.sign_in_name, address)
         close_all_sign_ins(db, staff.id)
         end_password_links(db, staff.id, s.clock())
         sid = open_sign_in(
-            db, staff.id, s.clock(), property_id=before.property_id, until=before.expires_at
+            db, staff.id, s.clock(), property_id=before.property_id, instead_of=before
         )
         _record(db, "password.changed", "ok")
+        browsers = db.get_one(Staff, staff.id, populate_existing=True).browsers
     begin(sid)
+    known_browsers.remember(answer, staff.id, browsers)
 
 
 @bp.post("/sign-outs")

@@ -4,12 +4,19 @@ See docs/security.md 2.
 """
 
 import re
-import secrets
-import threading
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
-from flask import Blueprint, Response, current_app, redirect, render_template, request, session
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    session,
+)
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import SQLAlchemyError
@@ -25,25 +32,52 @@ from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.models.kiosks import KioskKind
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import find_staff, property_at
-from ridedash.store.sign_ins import close_sign_in, open_sign_in, sign_in_allowed, sign_in_succeeded
-from ridedash.views.web import devices, errors
-from ridedash.views.web.current_user import current_staff, safe_next
+from ridedash.store.sign_in_tries import (
+    sign_in_allowed,
+    sign_in_failed,
+    sign_in_succeeded,
+    sign_in_wait,
+)
+from ridedash.store.sign_ins import SignInFacts, close_sign_in, open_sign_in, sign_in_facts
+from ridedash.views.auth import known_browsers, staying
+from ridedash.views.auth.verifying import PLACE_WAIT_S, fresh_hash, password_holds, place
+from ridedash.views.web import devices, errors, kept_forms
+from ridedash.views.web.current_user import (
+    current_staff,
+    page_address,
+    safe_next,
+    sign_in_address,
+)
 from ridedash.views.web.face import Face, face_of
 from ridedash.views.web.permissions import OPEN, SEE, needs
+from ridedash.views.web.responses import wants_json
 from ridedash.wording import gettext as _
 from ridedash.wording.readers import Surface
 from ridedash.wording.say import speak
 
 bp = Blueprint("auth", __name__)
+Answer = str | tuple[str | Response, int] | BaseResponse
 NAME_MAX: Final = 120
-PASSWORD_MAX: Final = 128
 DOOR: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
 STAGE: Final = "/demo/stage"  # for this target the page of a demo fills in name and password
 DEMO_NAME: Final = "desk"  # the sign-in name that `ridedash up` creates
-# at most four passwords are verified at a time, because scrypt takes 32 MB for each
-_verifying = threading.BoundedSemaphore(4)
 # sign-ins are stored on the server, so Flask-Login need not bind sessions to the browser
 login_manager.session_protection = None
+
+
+@login_manager.unauthorized_handler  # type: ignore[untyped-decorator]
+def ask_to_sign_in() -> Answer:
+    """401 as JSON for scripts; for people a redirect to the sign-in page, which then leads back.
+
+    A person who sent a booking form gets the sign-in page at once, with what was typed in it.
+    """
+    if wants_json():
+        return jsonify(error="signed_out", message=_("You are signed out.")), 401
+    kept = kept_forms.sealed()
+    if not kept:
+        return redirect(sign_in_address(), code=303)
+    answer = current_app.make_response((_form(safe_next(page_address()), kept=kept), 401))
+    return vary(answer)
 
 
 @bp.get("/sign-in")
@@ -58,31 +92,54 @@ def sign_in() -> str | BaseResponse:
 
 @bp.post("/sign-in")
 @needs(OPEN)
-def sign_in_post() -> tuple[str, int] | BaseResponse:
-    """Check name and password once, throttled by name and address; then open a new sign-in."""
+def sign_in_post() -> Answer:
+    """Check name and password once, throttled (ASVS 6.3.1); then open a new sign-in.
+
+    A script gets JSON: `staying.Presence` with a CSRF token, or the `message` of a refusal.
+    """
     target = safe_next(request.form.get("next"))
     name = request.form.get("name", "").strip()[:NAME_MAX]
     password = request.form.get("password", "")
-    if not name or not password or len(password) > PASSWORD_MAX:
-        return _form(target, name=name, error=_("Type your name and your password.")), 400
-    s = services()
-    address = request.remote_addr or ""
-    with s.db.write() as db:
-        wait_s = sign_in_allowed(db, name, address, s.clock())
-        staff = find_staff(db, name) if not wait_s else None
+    if not name or not password or len(password) > passwords.LONGEST_TYPED:
+        return _refused(target, name, _("Type your name and your password."), 400)
+    s, address = services(), request.remote_addr or ""
+    with s.db.read() as db:
+        staff = find_staff(db, name)
+        browser = known_browsers.key_for(staff)
+        wait_s = sign_in_wait(db, name, address, s.clock(), browser)
     if wait_s:
         note_throttled("sign_in", "staff:?", address)
         return _wait(target, name, wait_s)
-    if not password_holds(staff, password) or staff is None:
+    with place(known=bool(browser)) as is_free:
+        if not is_free:
+            return _wait(target, name, PLACE_WAIT_S)
         with s.db.write() as db:
-            _record_refusal(db, staff, address)
-        return _form(target, name=name, error=_("That name and password don't go together.")), 401
-    _start_session(staff, name, address)
+            wait_s = sign_in_allowed(db, name, address, s.clock(), browser)
+        holds = not wait_s and password_holds(staff, password)
+        fresh = fresh_hash(staff, password) if holds else ""
+    if wait_s:
+        return _wait(target, name, wait_s)
+    if not holds or staff is None:
+        _record_refusal(staff, name, address, browser)
+        return _refused(target, name, _("That name and password don't go together."), 401)
+    known = _start_session(staff, name, browser, fresh)
+    answer = _signed_in(known, target)
+    known_browsers.remember(answer, staff.id, staff.browsers)
+    return answer
+
+
+def _signed_in(known: SignInFacts, target: str) -> BaseResponse:
+    """The answer to a right password: the state as JSON, a form that was kept, or a redirect."""
+    if wants_json():
+        return staying.answer(staying.presence_of(known))
+    text = request.form.get("kept", "")
+    if fields := kept_forms.opened(text, known.staff_id, known.property_id):
+        return current_app.make_response(render_template("auth/kept.html", fields=fields))
     return redirect(target, code=303)
 
 
 @bp.errorhandler(CSRFError)
-def on_csrf(error: CSRFError) -> errors.Answer | BaseResponse:
+def on_csrf(error: CSRFError) -> Answer | errors.Answer:
     """The sign-in form anew, with a valid token; a user who is signed in by now is redirected.
 
     Tabs that open the page at the same time each get a session. The browser keeps only the last
@@ -94,13 +151,14 @@ def on_csrf(error: CSRFError) -> errors.Answer | BaseResponse:
     target = safe_next(request.form.get("next"))
     try:
         # a request that comes from no page of ours has no token at all
-        if current_user.is_authenticated and "csrf_token" in request.form:
+        if current_user.is_authenticated and "csrf_token" in request.form and not wants_json():
             return redirect(target, code=303)
     except (DatabaseBusy, SQLAlchemyError) as away:
         return errors.on_database(away)
     name = request.form.get("name", "").strip()[:NAME_MAX]
-    words = _("This page was no longer valid. Type your password again.")
-    return _form(target, name=name, error=words), 400
+    return _refused(
+        target, name, _("This page was no longer valid. Type your password again."), 400
+    )
 
 
 @bp.post("/sign-out")
@@ -119,25 +177,37 @@ def sign_out() -> BaseResponse:
 def ended(address: str) -> BaseResponse:
     """Redirect a browser whose sign-in has just ended to this address.
 
-    The browser clears its storage, and also its cookies unless it is a paired device. A kiosk in
-    the frame of a demo's stage is un-paired.
+    The browser clears its storage. Its cookies stay but for the session's: it may be a paired
+    device, and it stays a known browser. A cache is not cleared: every page says `no-store`, and
+    some browsers take many seconds for it. A kiosk in the frame of a demo's stage is un-paired.
     """
     of_stage = devices.is_of_stage()
     session.clear()
     answer = current_app.make_response(redirect(address, code=303))
-    answer.headers["Clear-Site-Data"] = devices.cleared_at_sign_out()
+    answer.headers["Clear-Site-Data"] = '"storage"'
     if of_stage:
         devices.take(answer, KioskKind.KIOSK)
     return answer
 
 
-def _start_session(staff: Staff, name: str, address: str) -> None:
+def _start_session(staff: Staff, name: str, browser: str, fresh: str) -> SignInFacts:
+    """Sign in, and store the password's hash anew if `fresh` is one.
+
+    A sign-in that this browser still has ends. Returns the facts of the new one.
+    """
     s = services()
     with s.db.write() as db:
-        sign_in_succeeded(db, name, address)
+        sign_in_succeeded(db, name, request.remote_addr or "", browser)
+        close_sign_in(db, session.get("sid", ""))
         sid = open_sign_in(db, staff.id, s.clock())
+        known = sign_in_facts(db, sid, s.clock())
+        row = db.get_one(Staff, staff.id)
+        if fresh and row.password_hash == staff.password_hash:
+            row.password_hash = fresh
         _record(db, staff.id, staff.property_id, "sign_in")
     begin(sid)
+    assert known is not None, "it has just been opened"
+    return known
 
 
 def begin(sid: str) -> None:
@@ -149,19 +219,33 @@ def begin(sid: str) -> None:
         session[devices.ENDS_AT_SIGN_OUT] = True
 
 
-def _record_refusal(db: Session, staff: Staff | None, address: str) -> None:
-    """An audit entry for a wrong password, at the property of the name that was tried."""
-    whom, place = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
-    audit.record(
-        db,
-        VISITOR,
-        "sign_in",
-        whom,
-        "refused",
-        services().clock(),
-        address=address,
-        property_id=place,
-    )
+def _record_refusal(staff: Staff | None, name: str, address: str, browser: str) -> None:
+    """Count a wrong password and write its audit entry, at the property of the name."""
+    if staff is None and not may_note():
+        return
+    s = services()
+    whom, home = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
+    with s.db.write() as db:
+        now, facts = s.clock(), {"address": address, "property_id": home}
+        sign_in_failed(db, name, now, browser)
+        audit.record(db, VISITOR, "sign_in", whom, "refused", now, **facts)
+
+
+def may_note() -> bool:
+    """Whether a wrong try for no one in particular gets an audit entry; the try counts either way.
+
+    Of such tries only some are written, so that no one without a sign-in fills the database.
+    """
+    try:
+        _count_nameless()
+    except TooManyRequests:
+        return False
+    return True
+
+
+@limiter.shared_limit("60/10 minutes", scope="nameless tries", key_func=lambda: "all")
+def _count_nameless() -> None:
+    """Raises TooManyRequests from the 61st call in ten minutes on."""
 
 
 def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
@@ -195,34 +279,30 @@ def _count_note() -> None:
     """Raises TooManyRequests from the seventh call in a minute on."""
 
 
-def password_holds(staff: Staff | None, password: str) -> bool:
-    """Whether the password is right. An unknown name takes as long as a known one."""
-    with _verifying:
-        holds = passwords.matches(staff.password_hash if staff else _dummy_hash(), password)
-    return holds and staff is not None
-
-
-@cache
-def _dummy_hash() -> str:
-    """A hash that no password matches, as costly as a real one."""
-    return passwords.hashed(secrets.token_urlsafe(16))
-
-
-def _wait(target: str, name: str, wait_s: float) -> tuple[str, int] | BaseResponse:
+def _wait(target: str, name: str, wait_s: float) -> BaseResponse:
     seconds = max(1, round(wait_s))
     message = _("Too many tries. Wait %(n)d s, then try again.", n=seconds)
-    answer = current_app.make_response((_form(target, name=name, error=message), 429))
+    answer = current_app.make_response(_refused(target, name, message, 429))
     answer.headers["Retry-After"] = str(seconds)
     return answer
 
 
-def _form(target: str, *, name: str = "", error: str = "") -> str:
+def _refused(target: str, name: str, error: str, status: int) -> tuple[str | Response, int]:
+    """The form again with what is wrong, and with the form that it keeps; JSON for a script."""
+    if wants_json():
+        return jsonify(message=error), status
+    kept = request.form.get("kept", "")[: kept_forms.LONGEST_SEALED]
+    return _form(target, name=name, error=error, kept=kept), status
+
+
+def _form(target: str, *, name: str = "", error: str = "", kept: str = "") -> str:
     prop, demo = _property(), _demo()
     return render_template(
         "auth/sign_in.html",
         target=target,
         name=name,
         error=error,
+        kept=kept,
         demo=demo,
         staged=demo is not None and not error and target.startswith(STAGE),
         at=_door(),

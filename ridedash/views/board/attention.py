@@ -6,25 +6,24 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.phones import tel
-from ridedash.rides.actions.acknowledge import NOT_BOOKED
+from ridedash.rides.actions.acknowledge import LONG_SEARCH, NOT_BOOKED, SEEN_LONG_SEARCH
 from ridedash.rides.actions.door_marks import mark_of
 from ridedash.rides.orders.transitions import HELD, LATE_DOUBLE
-from ridedash.rides.tracking.merge import DRIVER_LOST
+from ridedash.rides.tracking.merge import CAR_SWAPPED, DRIVER_LOST
 from ridedash.store.orders import OrderState
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.notices import Notice
 from ridedash.wording import action_words
 from ridedash.wording import gettext as _
-from ridedash.wording.attention import door_words
+from ridedash.wording.attention import door_words, seen_verb
 
-SEARCH_TOO_LONG: Final = timedelta(seconds=60)
+SEARCH_TOO_LONG: Final = timedelta(minutes=2)  # half of the time that the service searches
 WAIT_TOO_LONG: Final = timedelta(minutes=2)
 LOUD: Final = ("warn", "unknown", "bad")
 RECONNECT: Final = "reconnect"  # shown once for the account, not for each of its rides
 ARMED: Final = "cancel_armed"  # the worker will send this cancel, so no one has to act
-SWAPPED: Final = "car_swapped"
 # notice, and the attention item to clear once the guest has been informed
-GUEST_MUST_KNOW: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}
+GUEST_MUST_KNOW: Final = {"swapped": CAR_SWAPPED, DRIVER_LOST: DRIVER_LOST}
 
 
 @dataclass(frozen=True)
@@ -81,16 +80,15 @@ def _needs_no_action(facts: RideFacts, notice: Notice) -> bool:
     That is so if it is shown elsewhere, if the worker acts by itself, or if it was acknowledged.
     """
     if notice.name == "swapped":
-        return all(each.name != SWAPPED for each in facts.page.attention)
+        return all(each.name != CAR_SWAPPED for each in facts.page.attention)
     return notice.name in (RECONNECT, ARMED)
 
 
 def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
     if stale:
         return Need(_("Not updating"), _call(facts, facts.snapshot.driver_number, _("Call driver")))
-    lost = facts.status in wire.SEARCHING and facts.since(DRIVER_LOST) is not None
-    if lost or facts.status == wire.ALLOTMENT_RETRYING:
-        return Need(_("Driver cancelled"), _stop(facts))
+    if facts.status in wire.SEARCHING:
+        return _searching(facts)
     mark = mark_of(facts.page)
     if facts.status == wire.CLIENT_LOCATED and mark and mark[0] == "away":
         return Need(door_words("away"), _call(facts, facts.page.guest.phone, _("Call guest")))
@@ -100,9 +98,22 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
     lasts = timedelta(seconds=facts.time.counted(since, facts.now))
     if facts.status == wire.CLIENT_LOCATED and lasts >= WAIT_TOO_LONG:
         return Need(_("Driver is waiting"), _call(facts, facts.page.guest.phone, _("Call guest")))
-    if facts.status in wire.SEARCHING and lasts >= SEARCH_TOO_LONG:
-        return Need(_("Long search"), _stop(facts))
     return None
+
+
+def _searching(facts: RideFacts) -> Need | None:
+    """A driver was lost, or none has come for long, and nobody has said that they wait for one."""
+    lost, since = facts.since(DRIVER_LOST), facts.since(facts.status or "")
+    waits = facts.since(SEEN_LONG_SEARCH)
+    begun = max((at for at in (lost, since) if at is not None), default=None)
+    if waits is not None and begun is not None and waits >= begun:
+        return None
+    wait = Do("seen", seen_verb(LONG_SEARCH), _address(facts), LONG_SEARCH)
+    if lost is not None or facts.status == wire.ALLOTMENT_RETRYING:
+        return Need(_("Driver cancelled"), wait)
+    if since is None or timedelta(seconds=facts.time.counted(since, facts.now)) < SEARCH_TOO_LONG:
+        return None
+    return Need(_("Long search"), wait)
 
 
 def changes_of(facts: RideFacts) -> list[datetime]:
@@ -122,7 +133,8 @@ def changes_of(facts: RideFacts) -> list[datetime]:
 def _about(facts: RideFacts, notice: Notice) -> Do:
     order = facts.page.order
     if notice.name in GUEST_MUST_KNOW:
-        return Do("seen", _("Guest told"), _address(facts), GUEST_MUST_KNOW[notice.name])
+        item = GUEST_MUST_KNOW[notice.name]
+        return Do("seen", seen_verb(item), _address(facts), item)
     if notice.name == "plan_failed":
         return _again(facts)
     if notice.name == HELD:
@@ -143,10 +155,6 @@ def _again(facts: RideFacts) -> Do:
     return Do(
         "again", action_words("again", state).label, f"/rides/new?again={facts.page.order.id}"
     )
-
-
-def _stop(facts: RideFacts) -> Do:
-    return _open(facts, _("Stop the search"), "abort")
 
 
 def _call(facts: RideFacts, number: str | None, label: str) -> Do:

@@ -18,18 +18,19 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.__about__ import __version__
 from ridedash.extensions import services
 from ridedash.geo import LatLng
-from ridedash.inputs import MAX_ID, row_id
+from ridedash.inputs import row_id
 from ridedash.maps import MapParts, map_parts
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.models.people import Property
 from ridedash.views.board.kiosks import KioskCall, calls_of, desk_kiosks
-from ridedash.views.board.rows import BoardRow, revision
+from ridedash.views.board.rows import REVISION, BoardRow, revision
 from ridedash.views.board.state import Board, Shown, board_of, marks_of
 from ridedash.views.booking.form import compact_form
 from ridedash.views.poll_cache.cache import CacheEntry, Key, offer, polls
 from ridedash.views.rides.page_context import home_of
 from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.web.current_user import current_sign_in, current_staff, page_address
+from ridedash.views.web.errors import FORGOTTEN, is_forgotten
 from ridedash.views.web.permissions import BOOK, MANAGE, SEE, may, may_link, needs
 from ridedash.views.web.responses import PollBody, poll_response, reading
 from ridedash.views.web.security_headers import let_forms_lead_to
@@ -37,7 +38,6 @@ from ridedash.views.web.top_bar import StaffBar, bar_facts, demo_words, page_bar
 from ridedash.wording import gettext as _
 
 MAX_KNOWN: Final = 16_000  # longest `since`, in characters
-LONGEST_STEP: Final = 13  # base-36 digits; no id has more
 
 
 @dataclass(frozen=True)
@@ -47,50 +47,37 @@ class KnownRevisions:
     order: str
     cabs: str
     ride: str
-    rows: dict[int, str]
+    rows: frozenset[str]
 
 
-NOTHING: Final = KnownRevisions("", "", "", {})
+NOTHING: Final = KnownRevisions("", "", "", frozenset())
 
 
 def known(since: str) -> KnownRevisions:
     """The parameter `since`, parsed: `order.cabs.ride~rows`.
 
-    Each row consists of the difference of its id from the previous one (base 36) and the four
-    letters of its revision. An invalid text means that nothing is known.
+    `rows` has the revisions of the rows, one after the other. They are revisions of their ids too,
+    so no id is sent: with hundreds of rows the address would be too long for some servers. An
+    invalid text means that nothing is known.
     """
     head, _tilde, rows = since[:MAX_KNOWN].partition("~")
     parts = head.split(".")
-    if len(parts) != 3:
+    if len(parts) != 3 or len(rows) % REVISION:
         return NOTHING
-    try:
-        return KnownRevisions(parts[0], parts[1], parts[2], _rows(rows))
-    except ValueError:
-        return NOTHING
-
-
-def _rows(text: str) -> dict[int, str]:
-    found, at = {}, 0
-    for part in text.split(".") if text else ():
-        at += int(part[:-4][:LONGEST_STEP], 36)
-        if not 0 < at <= MAX_ID:
-            raise ValueError("no such row")
-        found[at] = part[-4:]
-    return found
+    known_rows = (rows[at : at + REVISION] for at in range(0, len(rows), REVISION))
+    return KnownRevisions(parts[0], parts[1], parts[2], frozenset(known_rows))
 
 
 def board_update(
     board: Board, has: KnownRevisions, bar: dict[str, Any], ride_rev: str
 ) -> dict[str, Any]:
-    """The body: changed `rows`, the ids of `gone` rows, and `order` and `cabs` if they changed.
+    """The body: changed `rows`, and `order` and `cabs` if they changed.
 
-    `order` has the ids of all rows in their order. `v` is the beginning of the page's next `since`.
+    `order` has the ids of all rows in their order: a row that is not among them has left the board.
+    `v` is the beginning of the page's next `since`.
     """
     body: dict[str, Any] = {"v": f"{board.order_rev}.{board.cabs_rev}.{ride_rev}", "bar": bar}
     body["rows"] = board.json_of(has.rows)
-    gone = [number for number in has.rows if number not in board.revisions]
-    if gone:
-        body["gone"] = gone
     if has.order != board.order_rev:
         body["order"] = board.order
     if has.cabs != board.cabs_rev:
@@ -150,6 +137,7 @@ class Poll(NamedTuple):
     calls: tuple[KioskCall, ...]
     board: Board | None  # None: the page has only the top bar
     ride: PollBody | None
+    forgotten: bool = False  # a restored database does not have the chosen ride
 
 
 @bp.get("/board.json")
@@ -169,7 +157,7 @@ def board_json() -> BaseResponse:
     key = Key(page, (sign_in.property_id, sign_in.role), _locale())
     entry = _shared(key, lambda _before: _poll(number, now, only_bar=only_bar))
     offer(key, entry, sign_in.sign_in, sign_in.expires_at)
-    bar, calls, found, ride = entry.value
+    bar, calls, found, ride, forgotten = entry.value
     if found is None:
         body = _json({"bar": bar.as_json(), "rows": []})
         return poll_response(PollBody(body, f"{__version__}-bar-{zlib.crc32(body):x}", ""), now)
@@ -182,6 +170,8 @@ def board_json() -> BaseResponse:
     else:
         has = known(request.args.get("since", ""))
         changed = board_update(found, has, shown, _rev(ride)) | {"needs": _needs(found, bar)}
+        if forgotten:
+            changed["forgotten"] = " ".join(map(str, FORGOTTEN[:2]))
         body = _with_ride(_json(changed), None if has.ride == _rev(ride) else ride)
     return poll_response(PollBody(body, tag, ride.seen_at if ride else ""), now)
 
@@ -194,7 +184,9 @@ def _poll(number: int, now: datetime, *, only_bar: bool) -> CacheEntry[Poll]:
         return CacheEntry(Poll(bar, (), None, None), None, SAME_S)
     with s.db.read() as db:
         calls = calls_of(db, bar.rings, now)
-    return CacheEntry(Poll(bar, calls, _board(bar), _chosen(number, now)), None, SAME_S)
+    ride = _chosen(number, now)
+    forgotten = bool(number) and ride is None and is_forgotten([number])
+    return CacheEntry(Poll(bar, calls, _board(bar), ride, forgotten), None, SAME_S)
 
 
 def _board(bar: StaffBar) -> Board:

@@ -1,8 +1,8 @@
 """One ride as a row of the board. Pure: made from an order's page at an instant."""
 
 import base64
+import hashlib
 import json
-import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -37,6 +37,8 @@ PLANNED: Final = 8
 ENDED: Final = 9
 LATER: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING})
 WAITING: Final = LATER | {OrderState.READY, OrderState.SENDING}
+# letters, of 6 bits each: on a board of a thousand rows, two are equal once in 100,000 times
+REVISION: Final = 6
 GROUPS: Final = {UNKNOWN: "unknown", NEEDS: "needs", PLANNED: "later", ENDED: "done"}
 
 Cab = tuple[int, float, float, int | None]  # order id, latitude, longitude, bearing in degrees
@@ -46,10 +48,10 @@ Cab = tuple[int, float, float, int | None]  # order id, latitude, longitude, bea
 class BoardRow:
     """One ride of the list.
 
-    `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car`
-    distinguishes the rides of one press. `eta`: the minutes until the cab arrives. `seen` is when
-    the service last answered about the ride, if that is too long ago. `waiting` is true until the
-    order has left SENDING. `mark` is the doorman's mark.
+    `group` is unknown, needs, now, later or done; `placed` is the time of the order, in done of its
+    end. `car` distinguishes the rides of one press. `eta`: the minutes until the cab arrives.
+    `seen` is when the service last answered about the ride, if that is too long ago. `waiting` is
+    true until the order has left SENDING. `mark` is the doorman's mark.
     """
 
     id: int
@@ -123,9 +125,10 @@ def cab_of(facts: RideFacts) -> Cab | None:
 
 
 def revision(body: object) -> str:
-    """Four letters that change with the body."""
-    digest = zlib.crc32(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
-    return base64.urlsafe_b64encode(digest.to_bytes(4, "big")[:3]).decode()
+    """REVISION letters that change with the body."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    digest = hashlib.blake2b(text.encode(), digest_size=6).digest()
+    return base64.urlsafe_b64encode(digest)[:REVISION].decode()
 
 
 def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
@@ -143,7 +146,7 @@ def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
 def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
     """The order within a rank: later rides by their time, ended and others newest first.
 
-    The cars of one press are in the order of their numbers.
+    The cars of one press were placed at one instant, and are in the order of their numbers.
     """
     order, ride = facts.page.order, facts.page.ride
     then = order.pickup_at or order.guest_until
@@ -151,7 +154,7 @@ def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
         return then.timestamp(), order.id
     if rank != ENDED:
         number = facts.page.car[0] if facts.page.car else 0
-        return 0.0, number - order.id, number
+        return 0.0, -order.created_at.timestamp(), number, -order.id
     ended = order.resolved_at if ride is None else ride.ended_at
     # without a time, the ride counts as ended just now
     return -(ended or facts.now).timestamp(), -order.id
@@ -173,7 +176,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         to=drop.name if drop else _("The guest tells the driver"),
         plate=cab.plate if cab and live else "",
         eta=parts.arrival(facts) if live else "",
-        placed=_placed(facts),
+        placed=_ended(facts) if group == "done" else _placed(facts),
         timer=_timer(timer),
         why=_unless_repeated(words.headline, need.why) if need else "",
         do=need.do if need else None,
@@ -203,6 +206,13 @@ def _placed(facts: RideFacts) -> str:
     return "" if order.state in LATER else facts.day_at(order.created_at)
 
 
+def _ended(facts: RideFacts) -> str:
+    """The time by which the rides that are over are sorted."""
+    order, ride = facts.page.order, facts.page.ride
+    ended = order.resolved_at if ride is None else ride.ended_at
+    return facts.day_at(ended) if ended else ""
+
+
 def _mark(facts: RideFacts) -> str:
     """The doorman's last mark for the present car, in words; "" without one."""
     mark = mark_of(facts.page)
@@ -210,7 +220,12 @@ def _mark(facts: RideFacts) -> str:
 
 
 def _headline(facts: RideFacts, headline: str) -> str:
-    """The headline; for a cancelled ride with the cancellation fee, if that is known."""
+    """The headline; for a cancelled ride with the cancellation fee, if that is known.
+
+    An unknown outcome is named in two words, because its time stands beside it.
+    """
+    if facts.page.order.state == OrderState.UNKNOWN:
+        return _("Outcome unknown")
     if facts.status != wire.BOOKING_CANCELLED:
         return headline
     if facts.charged:

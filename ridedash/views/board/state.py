@@ -1,6 +1,6 @@
 """The whole board of a property at an instant; unchanged rows are reused from the last board."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -12,7 +12,7 @@ from ridedash.rides.tracking.intervals import freshness
 from ridedash.service_time import ServiceTime
 from ridedash.store.board import BoardMark, board_marks, placed_since
 from ridedash.store.orders import OrderPage, orders_by_ids
-from ridedash.views.board.rows import BoardItem, Cab, cab_of, item, revision
+from ridedash.views.board.rows import BoardItem, BoardRow, Cab, cab_of, item, revision
 from ridedash.views.poll_cache.cache import FRESH_S
 from ridedash.views.rides.facts import RideFacts
 
@@ -90,10 +90,6 @@ class Board:
         return [each.row.id for each in self.items]
 
     @cached_property
-    def revisions(self) -> dict[int, str]:
-        return {each.row.id: each.json["rev"] for each in self.items}
-
-    @cached_property
     def cabs(self) -> list[Cab]:
         return [each.cab for each in self.items if each.cab]
 
@@ -112,11 +108,11 @@ class Board:
 
     @cached_property
     def rows_rev(self) -> str:
-        return revision(list(self.revisions.values()))
+        return revision([each.json["rev"] for each in self.items])
 
-    def json_of(self, known: dict[int, str]) -> list[dict[str, Any]]:
-        """The rows whose revision differs from the known one."""
-        return [each.json for each in self.items if known.get(each.row.id) != each.json["rev"]]
+    def json_of(self, known: Collection[str]) -> list[dict[str, Any]]:
+        """The rows whose revision is not among the known ones."""
+        return [each.json for each in self.items if each.json["rev"] not in known]
 
 
 def marks_of(
@@ -132,6 +128,12 @@ def marks_of(
     # the rides that a new demo makes for its past days are briefly under way
     ours = placed_since(s, property_id, since)
     return [each for each in marks if each.order_id in ours]
+
+
+def needs_now(s: Session, shown: Shown, since: datetime | None) -> list[BoardRow]:
+    """The rows under "Needs you", in their order; `since` as in marks_of."""
+    found = board_of(s, shown, marks_of(s, shown.property_id, shown.now, since), None)
+    return [each.row for each in found.items if each.row.group == "needs"]
 
 
 def board_of(s: Session, shown: Shown, marks: Sequence[BoardMark], before: Board | None) -> Board:

@@ -8,10 +8,19 @@ from flask import Blueprint, jsonify, render_template, request
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
+from ridedash.fits import MOST_PEOPLE
 from ridedash.forms import TripForm
 from ridedash.geo import LatLng
-from ridedash.inputs import row_id
-from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
+from ridedash.inputs import row_id, whole_number
+from ridedash.names import name_key
+from ridedash.phones import reading_of, without_extension
+from ridedash.places import (
+    MOST_TYPED,
+    Place,
+    PlacesUnavailableError,
+    find_typed,
+    sent_point,
+)
 from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.store import guests
 from ridedash.store.guests import Usual
@@ -19,20 +28,23 @@ from ridedash.store.models.people import Guest, Property
 from ridedash.store.search import phone_digits
 from ridedash.text import normalised, plain_code
 from ridedash.views.booking.estimates import home_trip
+from ridedash.views.booking.flights import lands_here
 from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_page
-from ridedash.views.booking.pickup_points import ShownZone, coordinates_words
+from ridedash.views.booking.pickup_points import ShownZone
 from ridedash.views.booking.suggestions import Suggestion, found_again, matching, suggested
 from ridedash.views.booking.view_model import BookingPage, TripEnd
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time
 from ridedash.views.web.permissions import BOOK, needs
+from ridedash.views.web.place_names import coordinates_words, named_points, unread_words
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
 bp = Blueprint("lookups", __name__)
 Answer = Response | tuple[Response, int]
 WHOLE_PHONE: Final = 7  # digits; a shorter text may match several phones
+PHONE_FIELDS: Final = ("guest_phone", "guest_phone2")
 NAMES: Final = dict(LANGUAGES)
 OSM_CREDIT: Final = "© OpenStreetMap contributors"
 
@@ -50,6 +62,8 @@ def products() -> Answer:
     booking_page.usual = request.args.get("usual", "")[:64]
     booking_page.fetch_estimates(estimator(), own_offer(request.args.get("before", type=row_id)))
     booking_page.seats = 2 if request.args.get("seats") == "2" else 1
+    for name in ("people", "bags", "cars"):
+        booking_page.form[name].data = whole_number(request.args.get(name, ""), 0, MOST_PEOPLE)
     answer = jsonify(_cars(booking_page))
     answer.headers["Cache-Control"] = "no-store"
     return (answer, booking_page.error.status) if booking_page.error else answer
@@ -59,27 +73,29 @@ def products() -> Answer:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff_key)
 def places() -> Answer:
-    """Places for a typed text, the best first; coordinates are a place too.
+    """Places for a typed text, the best first; coordinates, links and plus codes are places too.
 
-    The property's own places come before those of the gazetteer, and are also found when the
-    gazetteer gives no answer. Without a text: suggested places.
+    `sure`: the text names just the one place, which needs no choice. The property's own places come
+    before those of the gazetteer, and are also found when the gazetteer gives no answer. Without a
+    text: suggested places.
     """
-    typed = " ".join(request.args.get("q", "")[:200].split())
+    typed = " ".join(request.args.get("q", "")[:MOST_TYPED].split())
     near = _near()
-    point = parse_coordinates(typed)
-    if point:
-        exact = Place("", coordinates_text(point), "coordinates", "", point)
-        return jsonify(places=[_place(exact)], message="", credit="")
     if not typed:
         return jsonify(places=_suggested(), message="")
     own = _own(typed)
     try:
-        found = services().geocoder.search(typed, near)
+        found = find_typed(services().geocoder, typed, near)
     except PlacesUnavailableError:
         failure = _no_answer(near)
         rows = _led_by(own, [], typed)
         return jsonify(places=rows, message=failure, credit=failure), 200 if own else 503
-    rows = _led_by(own, found, typed)
+    if found.unread:
+        return jsonify(places=[], message=unread_words(found.unread), credit="")
+    named = named_points(services().geocoder, found)
+    if found.is_sure:
+        return jsonify(places=[_place(named[0])], message="", credit="", sure=True)
+    rows = _led_by(own, list(named), found.words or typed)
     message = "" if rows else _no_place(near)
     return jsonify(places=rows, message=message, credit=_credit() if found else "")
 
@@ -104,6 +120,28 @@ def find_guests() -> Answer:
     return answer
 
 
+@bp.post("/guest-phone.json")
+@needs(BOOK)
+@limiter.limit("300/minute", key_func=by_staff_key)
+def read_phone() -> Answer:
+    """How a typed phone number is read, as markup for its field. Nothing is stored.
+
+    `q` is the text, `field` its control, `guest` the id of the chosen guest. The text comes in the
+    body, so that no address has a number. `wrong`: it can't be booked with as it stands.
+    """
+    field, typed = request.form.get("field", ""), request.form.get("q", "")
+    property_id, guest_id = current_staff().property_id, row_id(request.form.get("guest", ""))
+    with services().db.read() as s:
+        country = s.get_one(Property, property_id).country
+        known = guests.phones_of(s, property_id, guest_id) if guest_id else frozenset()
+    said = reading_of(typed, country, known)
+    name = field if field in PHONE_FIELDS else PHONE_FIELDS[0]
+    html = render_template("booking/_phone_said.html", said=said, name=name)
+    answer = jsonify(html=html, wrong=bool(said.message and not said.stored))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
 def guest_json(
     guest: Guest, usual: Usual, typed: str, now: datetime, zone: ZoneInfo
 ) -> dict[str, Any]:
@@ -116,6 +154,7 @@ def guest_json(
         "name": guest.name,
         "room": guest.room or "",
         "phone": guest.phone or "",
+        "phone2": guest.phone2 or "",
         "language": guest.language or "",
         "note": guest.note or "",
         "about": " · ".join(_about(guest, now, zone)),
@@ -137,6 +176,7 @@ def _cars(booking_page: BookingPage) -> dict[str, Any]:
         "drop": _end(booking_page.drop),
         "zone": _zone(zone) if zone else None,
         "message": booking_page.error.headline if booking_page.error else "",
+        "lands": lands_here(booking_page.pickup, booking_page.home),
     }
 
 
@@ -177,7 +217,7 @@ def _place(found: Place) -> dict[str, Any]:
 def _suggested() -> list[dict[str, Any]]:
     """Places before a text is typed."""
     end, guest_id = request.args.get("end", "drop"), request.args.get("guest", type=row_id)
-    other = parse_coordinates(request.args.get("other", "")[:50])
+    other = sent_point(request.args.get("other", "")[:50])
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         return [place.facts() for place in suggested(s, home, end, guest_id, other)]
@@ -188,7 +228,7 @@ def _own(typed: str) -> list[Suggestion]:
     end = request.args.get("end", "")
     if end not in ("pickup", "drop"):
         return []
-    other = parse_coordinates(request.args.get("other", "")[:50])
+    other = sent_point(request.args.get("other", "")[:50])
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         return matching(s, home, end, typed, other)
@@ -243,13 +283,14 @@ def _credit() -> str:
 def _about(guest: Guest, now: datetime, zone: ZoneInfo) -> list[str]:
     seen = ""
     if guest.seen_at:
-        seen = _("last ride %(at)s", at=day_time(guest.seen_at, now, zone, locale()))
+        seen = _("last booked %(at)s", at=day_time(guest.seen_at, now, zone, locale()))
     language = NAMES.get(guest.language or "", "")
     return [words for words in (seen, language, guest.note or "") if words]
 
 
 def _exact(guest: Guest, typed: str) -> bool:
     text, digits = plain_code(" ".join(typed.split())).casefold(), phone_digits(typed)
-    phone = len(digits) >= WHOLE_PHONE and (guest.phone or "").endswith(digits)
-    room, name = (guest.room or "").casefold(), normalised(guest.name)
-    return bool(text) and (phone or text == room or normalised(text) == name != "")
+    numbers = map(without_extension, (guest.phone, guest.phone2))
+    phone = len(digits) >= WHOLE_PHONE and any(each.endswith(digits) for each in numbers)
+    room, name = (guest.room or "").casefold(), name_key(guest.name)
+    return bool(text) and (phone or text == room or name_key(text) == name != "")

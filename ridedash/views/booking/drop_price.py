@@ -83,7 +83,7 @@ def _price(page: OrderPage, drop: LatLng) -> dict[str, str | bool]:
         if distance_m(trip.pickup, drop) < SAME_PLACE_M:
             words = _("The ride begins there. Choose a place further away.")
             return {"words": words, "wrong": False}
-        words = f"{error.headline}. {error.detail}" if error.end else error.headline
+        words = error.sentences if error.end or error.quoted else error.headline
         return {"words": words, "wrong": bool(error.end)}
     if not price:
         return {"words": _("No price came for this drop."), "wrong": False}

@@ -14,6 +14,7 @@ from flask import current_app
 
 from ridedash import wire
 from ridedash.extensions import Services
+from ridedash.fits import UNKNOWN
 from ridedash.geo import LatLng, contains, distance_m
 from ridedash.places import CityArea, TtlCache
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
@@ -21,16 +22,10 @@ from ridedash.rides.orders.request import offered
 from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttled
 from ridedash.service.types.products import HotspotZone, Product, ProductList
 from ridedash.store.accounts import account_of
+from ridedash.store.capacities import capacities_of
 from ridedash.store.models.people import Property
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offers, fixed_price_categories
-from ridedash.views.booking.pickup_points import (
-    ShownZone,
-    is_hotspot,
-    is_pin,
-    meet,
-    pin_name,
-    zone_of,
-)
+from ridedash.views.booking.pickup_points import ShownZone, is_hotspot, meet, zone_of
 from ridedash.views.booking.product_cards import (
     Card,
     card,
@@ -38,7 +33,8 @@ from ridedash.views.booking.product_cards import (
     trip_facts,
     without_drop,
 )
-from ridedash.wording import Audience, refusal
+from ridedash.views.web.place_names import is_pin, pin_name
+from ridedash.wording import Audience, refusal, service_quote
 from ridedash.wording import gettext as _
 
 log = logging.getLogger(__name__)
@@ -50,10 +46,13 @@ MOST_SEPARATE: Final = 6  # at most so many categories of one list are requested
 VAIN_LASTS: Final = timedelta(minutes=10)  # see Estimator._with_prices
 CACHED_TRIPS: Final = 50  # lists in the cache, some 100 kB each
 # code, and the end of the trip that has to change: the same trip would be refused again
+# our own code: the boundaries that we know prove that the drop lies in another city
+OTHER_CITY: Final = "OTHER_CITY"
 END_OF_CODE: Final = {
     wire.INVALID_CITY: "pickup",
     wire.SAME_PICKUP_DROP: "drop",
     wire.INVALID_DROP_LOCATION: "drop",
+    OTHER_CITY: "drop",
 }
 
 
@@ -79,6 +78,12 @@ class EstimateFailedError(Exception):
         self.headline, self.detail = headline, detail
         self.status, self.quoted, self.end = status, quoted, end
         self.again_s = again_s
+
+    @property
+    def sentences(self) -> str:
+        """All of it as one text, with the service's own words."""
+        quote = service_quote(self.quoted)
+        return " ".join(filter(None, [f"{self.headline}. {self.detail}", quote]))
 
 
 @dataclass(frozen=True)
@@ -108,13 +113,7 @@ class Estimator:
         """Fresh cards with one stored offer each. Raises EstimateFailedError."""
         self._check_ends(trip)
         listed, trip, at, late = self._listed(trip, account_id)
-        cards = tuple(
-            card(product, has_drop=trip.drop is not None, locale=self.locale)
-            for product in listed.products
-        )
-        if trip.drop is None:
-            with self.services.db.read() as s:
-                cards = without_drop(cards, fixed_price_categories(s, self.owner.property_id))
+        cards = self._cards(trip, listed)
         if not cards:
             raise EstimateFailedError(
                 _("No cars here"),
@@ -134,16 +133,35 @@ class Estimator:
         Stores nothing. Raises EstimateFailedError.
         """
         product = self._product(trip, category, account_id)
-        return self._card(trip, product).price_text if product else ""
+        return self._priced_card(trip, product).price_text if product else ""
 
     def quote_offer(self, trip: Trip, category: str, account_id: int | None) -> tuple[str, int]:
         """Like `quote`, with the id of the offer that is then stored; "" and 0 without a price."""
         product = self._product(trip, category, account_id)
-        shown = self._card(trip, product) if product else None
+        shown = self._priced_card(trip, product) if product else None
         if product is None or shown is None or not shown.price_text:
             return "", 0
         offers = self._store(trip, [product], [shown], self.services.clock())
         return shown.price_text, offers[0]
+
+    def _cards(self, trip: Trip, listed: ProductList) -> tuple[Card, ...]:
+        """A card of each product, with what the property knows of it."""
+        cards = tuple(self._card(trip, product) for product in listed.products)
+        with self.services.db.read() as s:
+            known = capacities_of(s, self.owner.property_id)
+            if trip.drop is None:
+                cards = without_drop(cards, fixed_price_categories(s, self.owner.property_id))
+        return tuple(each.with_capacity(known.get(each.category, UNKNOWN)) for each in cards)
+
+    def _priced_card(self, trip: Trip, product: Product) -> Card:
+        """The card of one product; without a price if it needs a drop that the trip has not."""
+        shown = self._card(trip, product)
+        if trip.drop is not None:
+            return shown
+        with self.services.db.read() as s:
+            fixed = fixed_price_categories(s, self.owner.property_id)
+        (shown,) = without_drop((shown,), fixed)
+        return replace(shown, price_text="") if shown.blocked else shown
 
     def _card(self, trip: Trip, product: Product) -> Card:
         return card(product, has_drop=trip.drop is not None, locale=self.locale)
@@ -155,7 +173,8 @@ class Estimator:
         try:
             listed = self.services.client.products(trip.pickup, trip.drop, category, bearer)
         except Refused as error:
-            raise refused(error.code, error.message or error.text) from error
+            said = wire.said(error.header, error.message, error.text)
+            raise refused(error.code, said) from error
         except ServiceError as error:
             log.info("price of one car: %s", error)
             raise down(error) from error
@@ -180,7 +199,8 @@ class Estimator:
         try:
             listed, trip = self._ask(trip, account_id)
         except Refused as error:
-            raise refused(error.code, error.message or error.text) from error
+            said = wire.said(error.header, error.message, error.text)
+            raise refused(error.code, said) from error
         except ServiceError as error:
             log.warning("products: %s", error)
             last = lists.get(key)
@@ -355,7 +375,7 @@ def drop_error(
     if start is None or start == end:
         return None
     if end:
-        return refused(wire.INVALID_DROP_LOCATION)
+        return refused(OTHER_CITY)
     return EstimateFailedError(
         _("No service at this drop"),
         _(

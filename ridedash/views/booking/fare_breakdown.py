@@ -55,6 +55,9 @@ def fare_tables(product: Product, locale: str) -> tuple[FareTable, ...]:
         tables.append(_estimate_table(product.estimate, pay, number))
     tables += [_package_table(package, product, pay, number) for package in product.packages]
     tables += [_rate_table(card, product, pay, number) for card in product.rate_cards]
+    if product.nearest is not None:
+        away = _measure(product.nearest.km, _("km"), number)
+        tables.append(FareTable(_("Now"), ((_("Nearest car"), away),)))
     return tuple(table for table in tables if table.lines or table.notes)
 
 

@@ -11,20 +11,23 @@ from werkzeug.wrappers import Response
 from wtforms.fields.choices import SelectChoice
 
 from ridedash.extensions import services
+from ridedash.fits import MOST_BAGS, MOST_PEOPLE
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import LANGUAGES, BookingRequest, Refill, control_of
 from ridedash.rides.orders.onward import NoCarLater, change_onward
 from ridedash.rides.orders.place import GuardBusy, OfferStale, OpenRide, RequestRefused
 from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
+from ridedash.store import guests
 from ridedash.store.accounts import accounts_of
+from ridedash.store.capacities import capacities_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.models.people import Property
 from ridedash.store.offers import OfferOwner
 from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator
-from ridedash.views.booking.flights import flight_of
+from ridedash.views.booking.flights import flight_of, way_of
 from ridedash.views.booking.pickup_times import pickup_message, quick_times
 from ridedash.views.booking.suggestions import Suggestion, suggested
 from ridedash.views.booking.view_model import BookingPage, read_ends
@@ -37,6 +40,7 @@ from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.time_words import examples, time_words
+from ridedash.wording.typed_times import pass_of, pass_words
 
 # The page fetches prices again before an offer's two minutes are over; sooner if a demo's clock
 # runs faster than real time.
@@ -54,14 +58,16 @@ class ShownDate:
 
 def dates_of(rides: Sequence[SeriesRide], tz: ZoneInfo) -> list[ShownDate]:
     """The dates of a series, as they are shown before the press."""
-    return [ShownDate(weekday_time(ride.at, tz, locale()), _clock_change(ride)) for ride in rides]
+    return [
+        ShownDate(weekday_time(ride.at, tz, locale()), _clock_change(ride, tz)) for ride in rides
+    ]
 
 
-def _clock_change(ride: SeriesRide) -> str:
+def _clock_change(ride: SeriesRide, tz: ZoneInfo) -> str:
     """How a clock change affects the time of a ride; "" if it does not."""
     if ride.moved:
         return _("clocks go forward: the time as typed does not exist on that day")
-    return _("Clocks show that time twice then: the first is meant.") if ride.twice else ""
+    return pass_words(ride.at, tz)
 
 
 def compact_form() -> dict[str, Any]:
@@ -79,6 +85,7 @@ def new_page(*, clean: bool = False) -> BookingPage:
         home = s.get_one(Property, current_staff().property_id)
         accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
         favourites = favourites_of(s, home.id)
+        capacities = capacities_of(s, home.id)
     posted = {"formdata": None} if clean else {}
     form = BookingForm(
         now=services().clock(),
@@ -87,13 +94,18 @@ def new_page(*, clean: bool = False) -> BookingPage:
         words=time_words(locale()),
         **posted,
     )
+    if form.guest_id.data:
+        with services().db.read() as s:
+            form.known_phones = guests.phones_of(s, home.id, form.guest_id.data)
     form.offer_accounts([(each.id, each.label) for each in accounts])
     form.language.choices = _languages({ENGLISH, *languages_for(home)})
     form.offer_centres([(each.id, each.name) for each in centres if each.closed_at is None])
     if clean or not form.is_submitted():
         form.form_token.data = new_form_token()
     drops = tuple(place for (kind, _slot), place in sorted(favourites.items()) if kind == "drop")
-    return BookingPage(form=form, home=home, accounts=accounts, favourites=drops)
+    return BookingPage(
+        form=form, home=home, accounts=accounts, favourites=drops, capacities=capacities
+    )
 
 
 def _languages(codes: set[str]) -> list[SelectChoice]:
@@ -166,6 +178,8 @@ def cars_context(booking_page: BookingPage) -> dict[str, Any]:
         "form": booking_page.form,
         "drops": () if booking_page.drop.point else drops_of(booking_page),
         "fetched": formatting.clock_time(fetched, tz, locale(), seconds=True),
+        "most_people": MOST_PEOPLE,
+        "most_bags": MOST_BAGS,
         "fresh_ms": int(max(FRESH_LEAST_MS, FRESH_MS / app.time().polling_speed)),
     }
 
@@ -180,11 +194,13 @@ def calendar(booking_page: BookingPage) -> dict[str, Any]:
     if not form.back_date.data:
         form.back_date.data = form.pickup_date.data
     plan = form.planned_at
-    message, wrong = pickup_message(form, now, tz)
+    message, wrong, choices = pickup_message(form, now, tz)
     return {
         "flight": flight_of(booking_page, now, tz),
+        "flight_way": way_of(booking_page),
         "said": message,
         "wrong": wrong,
+        "choices": choices,
         "chips": list(quick_times(now, tz, form.words)),
         "examples": examples(form.words),
         "first": first.isoformat(),
@@ -211,6 +227,7 @@ def fill_from_plan(booking_page: BookingPage, page: OrderPage) -> None:
         form.when.data = "later"
         form.pickup_date.data = f"{at:%Y-%m-%d}"
         form.pickup_time.data = f"{at:%H:%M}"
+        form.pickup_which.data = pass_of(order.pickup_at, form.tz)
 
 
 def set_planned_ride(booking_page: BookingPage, page: OrderPage | None) -> None:
@@ -307,6 +324,7 @@ def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
     words = {
         "seats": _("Choose 1 or 2 seats."),
         "account": _("This account can't be used for this price. Choose another."),
+        "drop": _("This car has a fixed price and needs a drop. Choose one, or another car."),
         "coupon_code": _("The ride company does not take such a coupon."),
         "pickup_at": _("Choose a time from 15 minutes to 30 days from now."),
         "supersedes": _(

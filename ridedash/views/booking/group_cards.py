@@ -1,12 +1,16 @@
-"""Cards for the guests of a group, six on a sheet: each with its car, plate and link."""
+"""Cards for the guests of a group, six on a sheet: each with its car, plate and link.
 
-from dataclasses import dataclass
+Every guest of a car that several share has one, all with the link of their ride.
+"""
+
+from dataclasses import dataclass, replace
 
 from flask import Blueprint, redirect, render_template
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
 from ridedash.rides.states import WITHOUT_RIDE
+from ridedash.store.companions import companions_of
 from ridedash.store.orders import OrderPage
 from ridedash.views.booking.groups import car_of, group_facts, group_of
 from ridedash.views.rides.guest_language import GuestReads, guest_reads
@@ -28,7 +32,7 @@ class GroupCard:
     """The card of one car, in its guest's language.
 
     `ours` repeats `theirs` in the language of the staff if that differs. `short` is the link
-    without its scheme. Without a link `short` is "" and `qr` is None.
+    without its scheme. Without a link `short` is "" and `qr` is None. `pays`: it says who pays.
     """
 
     number: int
@@ -43,6 +47,7 @@ class GroupCard:
     reads: GuestReads
     theirs: CardWords
     ours: CardWords | None
+    pays: bool = True
 
 
 @bp.get("/groups/<int:order_id>/cards")
@@ -64,13 +69,22 @@ def _sheet(order_id: int, links: dict[int, str]) -> Answer:
     if not pages:
         return redirect(f"/rides/{order_id}/card", 303)
     speak_as(pages[0].property)
-    cards = [
-        _card(number, page, links.get(page.order.id, "")) for number, page in enumerate(pages, 1)
-    ]
+    with services().db.read() as s:
+        along = companions_of(s, [page.order.id for page in pages])
+    cards = []
+    for number, page in enumerate(pages, 1):
+        first = _card(number, page, links.get(page.order.id, ""))
+        cards.append(first)
+        # the first guest's card alone says who pays
+        cards += [
+            replace(first, guest=each.name, room=each.room or "", pays=False)
+            for each in along.get(page.order.id, [])
+        ]
     return render_template(
         "booking/group_cards.html",
         **group_facts(order_id, pages),
         cards=cards,
+        cars=len(pages),
         linked=bool(links),
         rides=any(page.order.state not in WITHOUT_RIDE for page in pages),
     )

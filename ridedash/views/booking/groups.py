@@ -1,4 +1,4 @@
-"""A group of cars: its list of guests before the press, and its page.
+"""The page of a group of cars.
 
 Each car is an order; the page says which cars could not be booked.
 """
@@ -15,21 +15,16 @@ from sqlalchemy.orm import InstrumentedAttribute
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash import wire
-from ridedash.extensions import limiter, services
-from ridedash.forms import LIST_MAX
-from ridedash.phones import read_phone
+from ridedash.extensions import services
 from ridedash.rides.codes import WITHDRAWN
-from ridedash.rides.orders.fields import MOST_CARS
 from ridedash.rides.states import has_failed
 from ridedash.service.types.products import Product
-from ridedash.several import listed_guests
-from ridedash.store.models.people import Property
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
 from ridedash.views.booking.undo import undo_of
 from ridedash.views.rides.offer_price import ProductPrice, fixed_price, money_range, product_price
 from ridedash.views.rides.view_model import ride_view
-from ridedash.views.web.current_user import by_staff_key, current_staff
-from ridedash.views.web.permissions import BOOK, SEE, needs
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import SEE, needs
 from ridedash.views.web.responses import locale, wants_json
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
@@ -72,25 +67,6 @@ class GroupCar:
     fare: str
     failed: bool
     live: bool
-
-
-@bp.post("/guest-list.json")
-@needs(BOOK)
-@limiter.limit("300/minute", key_func=by_staff_key)
-def check_list() -> BaseResponse:
-    """Check a pasted list of guests: the answer has the first sentences of each kind.
-
-    `wrong` names errors, `same` duplicates, and `read` says how lines were read that could be
-    understood in another way, too.
-
-    A POST, because names and phone numbers don't belong in a URL. The press checks the list again.
-    """
-    with services().db.read() as s:
-        country = s.get_one(Property, current_staff().property_id).country
-    text = request.form.get("guests", "")[:LIST_MAX]
-    read = listed_guests(text, lambda typed: read_phone(typed, country))
-    parts = {"wrong": read.wrong, "same": read.same, "read": read.read}
-    return jsonify({name: entries[:MOST_CARS] for name, entries in parts.items()})
 
 
 @bp.get("/groups/<int:order_id>")

@@ -55,7 +55,7 @@ def let_guest_start(
     app = services()
     now, tz, price = app.clock(), zone(booking_page.home.timezone), _price(offer, wanted.seats)
     planned = wanted.pickup_at is not None or wanted.back_at is not None
-    if price is None or planned or wanted.guests or wanted.cars > 1:
+    if price is None or planned or wanted.cars > 1:
         return _page(booking_page, offer, None), 422
     if "until" not in request.form:
         return _page(booking_page, offer, _proposed(now, tz, price))

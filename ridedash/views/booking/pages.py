@@ -3,16 +3,19 @@
 from datetime import timedelta
 
 from flask import Blueprint, jsonify, redirect, render_template, request
+from pydantic import ValidationError
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
 from ridedash.forms import TripForm, new_form_token
 from ridedash.inputs import row_id, row_ids, whole_number
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
-from ridedash.rides.orders.guest_list import guest_lines
 from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
+from ridedash.rides.orders.typed_words import LONGEST
+from ridedash.service.types.products import Product
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
+from ridedash.views.booking.flights import now_asked
 from ridedash.views.booking.form import (
     change_plan,
     compact_form,
@@ -27,6 +30,7 @@ from ridedash.views.booking.form import (
     trip_page,
 )
 from ridedash.views.booking.guest_start import let_guest_start
+from ridedash.views.booking.product_cards import travel_minutes
 from ridedash.views.booking.view_model import BookingPage, page_map, read_ends
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
@@ -45,7 +49,8 @@ def form_was_placed() -> bool:
 
 def _only_prepares() -> bool:
     """Whether the pressed button orders nothing: it asks for prices, or sets a time for later."""
-    return "show" in request.form or bool(request.form.get("quick"))
+    chosen = (request.form.get(name) for name in ("quick", "departs_choice"))
+    return "show" in request.form or any(chosen)
 
 
 def count_cars() -> int:
@@ -56,8 +61,7 @@ def count_cars() -> int:
     """
     if request.form.get("days"):
         return MOST_CARS
-    listed = len(guest_lines(request.form.get("guests", "")))
-    return min(listed or whole_number(request.form.get("cars", "")) or 1, MOST_CARS)
+    return min(whole_number(request.form.get("cars", "")) or 1, MOST_CARS)
 
 
 @bp.get("/rides/new")
@@ -117,10 +121,14 @@ def create() -> Answer:
     set_planned_ride(booking_page, _order(booking_page.form.change.data))
     if quick := request.form.get("quick"):
         booking_page.form.choose_time(quick)
+    if departs := request.form.get("departs_choice"):
+        booking_page.form.departs.data = departs[:LONGEST]
     if _only_prepares():
         return _retry(booking_page, None, 200)
     if not booking_page.form.validate() or moved:
         return _not_yet(booking_page, offer, moved=moved)
+    if _asks_now(booking_page, offer):
+        return _retry(booking_page, offer, 409)
     try:
         wanted = _booking_request(booking_page, offer)
         if booking_page.changing:
@@ -135,6 +143,29 @@ def create() -> Answer:
     if placed.created:
         services().wake()
     return _placed_response(placed, wanted)
+
+
+def _asks_now(booking_page: BookingPage, offer: Offer | None) -> bool:
+    """Whether the form would order a car now for a flight that is hours away; it then asks.
+
+    A form that has made its order is not asked again.
+    """
+    if "guest_starts" in request.form or form_was_placed():
+        return False
+    travel_min = _travel_minutes(offer)
+    asked = now_asked(booking_page, travel_min, services().clock(), booking_page.form.tz)
+    booking_page.now_asked = asked
+    return asked is not None
+
+
+def _travel_minutes(offer: Offer | None) -> int | None:
+    """How long the trip of an offer takes; None if its product does not say."""
+    if offer is None:
+        return None
+    try:
+        return travel_minutes([Product.model_validate(offer.product)])
+    except ValidationError:
+        return None
 
 
 def _not_yet(booking_page: BookingPage, offer: Offer | None, *, moved: bool) -> Answer:

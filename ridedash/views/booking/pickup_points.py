@@ -1,4 +1,4 @@
-"""The pickup points of a hotspot zone, and names of points.
+"""The pickup points of a hotspot zone.
 
 Pure, apart from the geocoder passed in.
 """
@@ -7,46 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ridedash.geo import LatLng, distance_m
-from ridedash.places import Geocoder, address, coordinates_text, parse_coordinates
 from ridedash.service.types.products import HotspotZone, PickupPoint
 from ridedash.store.offers import Trip
-from ridedash.wording import gettext as _
-
-
-def pin_words(point: LatLng) -> str:
-    """The name of a pin with its coordinates, written as by the page's script."""
-    return f"{_('Pin on the map')} ({coordinates_text(point)})"
-
-
-def coordinates_words(near: LatLng | None) -> str:
-    """How to type coordinates, with an example where the property is: -38.500, -128.000."""
-    if near is None:
-        return _("coordinates: latitude, longitude")
-    return _("coordinates such as %(example)s", example=f"{near.lat:.3f}, {near.lng:.3f}")
-
-
-def is_pin(name: str | None) -> bool:
-    """Whether a name is not that of a place: empty, only coordinates, or made for a pin."""
-    words = (name or "").strip()
-    return (
-        not words
-        or bool(parse_coordinates(words))
-        or words.startswith((_("Pin on the map"), _near("")))
-    )
-
-
-def pin_name(geocoder: Geocoder, name: str, point: LatLng) -> str:
-    """A better name for an end that is a nameless pin; any other name unchanged."""
-    if name and not name.startswith(_("Pin on the map")):
-        return name
-    found = geocoder.nearby(point)
-    words = address((found.street, found.area)) if found else ""
-    return _near(words)[:200] if words else pin_words(point)
-
-
-def _near(place: str) -> str:
-    return _("Near %(place)s", place=place)
-
+from ridedash.views.web.place_names import is_pin
 
 AT_POINT_M: Final = 15.0  # a pickup this close to a hotspot's point counts as that point
 MAX_NAME: Final = 200

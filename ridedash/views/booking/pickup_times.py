@@ -1,6 +1,7 @@
 """Pickup times as they are typed: shows them in full before the press, and offers quick choices."""
 
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -15,22 +16,28 @@ from ridedash.rides.orders.schedule_times import (
     LATEST,
     SERIES_LATEST,
     SOONEST,
-    LocalTime,
     NoSuchTime,
 )
+from ridedash.rides.orders.time_answers import NotATime, TimeQuestion
 from ridedash.rides.orders.time_words import TimeWords
-from ridedash.rides.orders.typed_time import NotATime, read_time
+from ridedash.rides.orders.typed_time import read_time
 from ridedash.store.models.people import Property
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
-from ridedash.wording import gettext as _
 from ridedash.wording.time_words import time_words
-from ridedash.wording.typed_times import PickupTexts, TimeRefused
+from ridedash.wording.typed_times import (
+    PickupTexts,
+    TimeRefused,
+    pass_of,
+    pass_words,
+    typed_text,
+)
 
 bp = Blueprint("pickup_times", __name__)
 QUICK: Final = 2  # quick choices that consist of a day and a time
+QUERY: Final = ("words", "day", "clock", "which")
 CLOCKS: Final = ("06:00", "20:00")
 
 
@@ -40,57 +47,78 @@ CLOCKS: Final = ("06:00", "20:00")
 def read() -> Response:
     """The meaning of a typed time: `day` and `clock` in the property's zone, and `said`, in full.
 
-    The parameter `words` is the text; `day` and `clock` come from calendar controls. `kept` is the
+    The parameter `words` is the text; `day` and `clock` come from calendar controls, and `which`
+    from an earlier answer: which of two times is meant that clocks show twice. `kept` is the
     present time of a planned ride, which is always allowed; with `series`, the later times of a
-    series are allowed. In the answer, `error` says why the time can't be a pickup, and `quick` are
-    common times as texts to type, for the present time `now`.
+    series are allowed. In the answer, `at` is the instant, `error` says why the time can't be a
+    pickup, `choices` are the times that the text may mean, and `quick` are common times, each as a
+    text to type, for the present time `now`.
     """
     now, tz = services().clock(), _zone()
     always = {
         "now": formatting.stamp(now),
         "quick": list(quick_times(now, tz, time_words(locale()))),
     }
-    texts = PickupTexts(*(request.args.get(name, "")[:200] for name in ("words", "day", "clock")))
+    texts = PickupTexts(*(request.args.get(name, "")[:200] for name in QUERY))
     if not (texts.words.strip() or texts.clock):
         return jsonify(always)
+    latest = SERIES_LATEST if request.args.get("series") else LATEST
     try:
-        found = texts.read(now, tz, time_words(locale()))
+        found = texts.read(now, tz, time_words(locale()), latest)
     except TimeRefused as error:
-        return jsonify(always | {"error": str(error)})
+        choices = [asdict(each) for each in choices_of(error, now, tz)]
+        return jsonify(always | {"error": str(error), "choices": choices})
     here = found.at.astimezone(tz)
     answer = always | {
         "day": f"{here:%Y-%m-%d}",
         "clock": f"{here:%H:%M}",
-        "said": in_full(found, now, tz),
+        "which": pass_of(found.at, tz),
+        "at": formatting.stamp(found.at),
+        "said": in_full(found.at, now, tz),
     }
     try:
         if f"{here:%Y-%m-%dT%H:%M}" != request.args.get("kept", ""):
-            latest = SERIES_LATEST if request.args.get("series") else LATEST
             check_ahead(found.at, now, latest)
     except ValidationError as error:
         answer["error"] = str(error)
     return jsonify(answer)
 
 
-def in_full(found: LocalTime, now: datetime, tz: ZoneInfo) -> str:
-    """A pickup time with its day and how far ahead it is, and whether clocks show it twice."""
-    text = formatting.time_in_full(found.at, now, tz, locale())
-    if not found.twice:
-        return text
-    return f"{text}. {_('Clocks show that time twice then: the first is meant.')}"
+@dataclass(frozen=True)
+class TimeChoice:
+    """One of the times that a text may mean: the text to type for it, and the time in full."""
+
+    words: str
+    said: str
 
 
-def pickup_message(form: BookingForm, now: datetime, tz: ZoneInfo) -> tuple[str, bool]:
-    """The form's pickup time in full, or its error; and whether it is an error."""
+def choices_of(error: TimeRefused, now: datetime, tz: ZoneInfo) -> list[TimeChoice]:
+    """The times to choose from; none for a text that is refused."""
+    return [TimeChoice(typed_text(at, tz), in_full(at, now, tz)) for at in error.choices]
+
+
+def in_full(at: datetime, now: datetime, tz: ZoneInfo) -> str:
+    """A pickup time with its day, how far ahead it is, and which of two it is that clocks show."""
+    text = formatting.time_in_full(at, now, tz, locale())
+    which = pass_words(at, tz)
+    return f"{text} · {which}" if which else text
+
+
+def pickup_message(
+    form: BookingForm, now: datetime, tz: ZoneInfo
+) -> tuple[str, bool, list[TimeChoice]]:
+    """The form's pickup time in full, or its error; whether it is an error; times to choose."""
     if form.when.data != "later" or not (form.pickup_words.data or form.pickup_time.data):
-        return "", False
+        return "", False, []
     try:
         found = form.pickup()
         if found.at != form.planned_at:
             check_ahead(found.at, now, form.latest)
-    except (TimeRefused, ValidationError) as error:
-        return str(error), True
-    return in_full(found, now, tz), False
+    except TimeRefused as error:
+        return str(error), True, choices_of(error, now, tz)
+    except ValidationError as error:
+        return str(error), True, []
+    return in_full(found.at, now, tz), False, []
 
 
 def quick_times(now: datetime, tz: ZoneInfo, words: TimeWords) -> Iterator[str]:
@@ -106,7 +134,7 @@ def quick_times(now: datetime, tz: ZoneInfo, words: TimeWords) -> Iterator[str]:
 def _is_ahead(text: str, now: datetime, tz: ZoneInfo, words: TimeWords) -> bool:
     try:
         return read_time(text, now, tz, words).at - now >= SOONEST
-    except (NotATime, NoSuchTime):
+    except (NotATime, NoSuchTime, TimeQuestion):
         return False
 
 

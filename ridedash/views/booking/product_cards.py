@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
+from ridedash.fits import UNKNOWN, Capacity, Party
 from ridedash.rides.orders.fields import MOST_CARS
 from ridedash.service.types.products import Product
 from ridedash.service.types.rate_cards import CancellationPolicy
@@ -20,6 +21,7 @@ from ridedash.views.web.formatting import decimal, measured, money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
+from ridedash.wording.fits import capacity_words, too_small
 from ridedash.wording.say import with_pauses
 
 SHOWN: Final = 4  # packages of a rental on its card; the fare breakdown lists all
@@ -120,6 +122,18 @@ class Card:
     group: tuple[str, ...] = ()  # for 2, 3, … cars: "2 × ₹84 = ₹168"
     # for a trip without a drop: says that the guest tells the driver where to go; else ""
     open_end: str = ""
+    fits: Capacity = UNKNOWN  # of one car; of a shared ride, all seats that are offered
+
+    @property
+    def room(self) -> str:
+        """What fits, in words; "" if nothing is known, and for a shared ride, which shows seats."""
+        return "" if self.seats else capacity_words(self.fits)
+
+    def too_small(self, party: Party, cars: int, seats: int = 1) -> str:
+        """Why a party does not fit into this many of these cars; "" if it fits."""
+        offered = {each.seats for each in self.seats}
+        chosen = seats if seats in offered else min(offered, default=None)
+        return too_small(self.fits, party, cars, chosen)
 
     def price_for(self, seats: int) -> str:
         """The price for the chosen number of seats."""
@@ -128,6 +142,11 @@ class Card:
     def with_offer(self, offer_id: int) -> "Card":
         """This card with the stored offer that its button books."""
         return replace(self, offer_id=offer_id)
+
+    def with_capacity(self, known: Capacity) -> "Card":
+        """This card with what the property says to fit; the service itself tells of seats."""
+        most = max((each.seats for each in self.seats), default=known.persons)
+        return replace(self, fits=replace(known, persons=most))
 
 
 def card(product: Product, *, has_drop: bool, locale: str) -> Card:
@@ -144,7 +163,7 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
         price=price.shown,
         price_kind=price.kind,
         price_text=price.text,
-        button=_button(product.display_name, price.text),
+        button=_button(price.text),
         surge=surge,
         surge_means=surge_means,
         cancellation=cancellation_sentence(product.cancellation, product.currency, locale),
@@ -234,10 +253,11 @@ def cancellation_sentence(
     return _("Free to cancel for %(n)d min, then %(fee)s.", n=policy.free_minutes, fee=fee)
 
 
-def _button(name: str, price_text: str) -> str:
+def _button(price_text: str) -> str:
+    """The words of the button; the page puts the car and where it goes in place of {car}."""
     if price_text:
-        return _("Book %(car)s · %(price)s", car=name, price=price_text)
-    return _("Book %(car)s", car=name)
+        return _("Book %(car)s · %(price)s", car="{car}", price=price_text)
+    return _("Book %(car)s", car="{car}")
 
 
 def _eta(product: Product) -> str:
@@ -260,7 +280,7 @@ def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
         reduced = fare.actual_cost is not None and fare.actual_cost > fare.cost
         was = money(fare.actual_cost, product.currency, locale) if reduced else ""
         name = with_pauses(product.display_name, label)
-        button = _button(name, fixed.text)
+        button = _button(fixed.text)
         group = _group(fixed, product.currency, locale)
         choices.append(SeatChoice(fare.seats, label, name, fixed.shown, was, button, group))
     return tuple(choices)

@@ -21,6 +21,7 @@ from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import ngettext
+from ridedash.wording.typed_times import SECOND
 
 bp = Blueprint("series", __name__)
 Answer = str | tuple[str, int] | BaseResponse
@@ -51,11 +52,12 @@ def preview() -> BaseResponse:
     args = request.args
     typed = map(whole_number, args.get("days", "").split(","))
     days = frozenset(day for day in typed if day is not None)
+    clock = time_of_day(args.get("pickup_time", ""))
     series = SeriesRequest(
         calendar_day(args.get("pickup_date", "")),
         calendar_day(args.get("last_day", "")),
         days,
-        time_of_day(args.get("pickup_time", "")),
+        clock.replace(fold=int(args.get("pickup_which") == SECOND)) if clock else None,
     )
     with services().db.read() as s:
         tz = zone(s.get_one(Property, current_staff().property_id).timezone)

@@ -2,14 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from ridedash.forms import BookingForm, TripForm
+from ridedash.fits import Capacity
+from ridedash.forms import DEPARTS, LANDS, BookingForm, TripForm
 from ridedash.geo import LatLng, contains, distance_m
 from ridedash.maps import DEFAULT_ZOOM, MapParts, Shapes, map_parts
-from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
+from ridedash.places import (
+    CityArea,
+    Geocoder,
+    Place,
+    PlacesUnavailableError,
+    coordinates_text,
+    find_typed,
+)
 from ridedash.rides.orders.due import CAR_GONE, GUARD_BUSY
 from ridedash.rides.orders.fields import FIELDS, Refill
 from ridedash.rides.orders.request import ordered_value
@@ -17,19 +24,23 @@ from ridedash.rides.states import has_failed
 from ridedash.store.models.desk import Favourite
 from ridedash.store.models.people import Account, Guest, Property
 from ridedash.store.offers import Trip, trip_of
-from ridedash.store.orders import Offer, OrderPage, OrderState
+from ridedash.store.orders import Offer, Order, OrderPage, OrderState
 from ridedash.views.booking.estimates import (
     SAME_POINT_M,
     EstimateFailedError,
     Estimates,
     Estimator,
-    end_of_code,
     home_trip,
     refused,
 )
-from ridedash.views.booking.pickup_points import coordinates_words
 from ridedash.views.booking.product_cards import Card, preferred
 from ridedash.views.rides.offer_price import offer_price_text
+from ridedash.views.web.place_names import (
+    coordinates_words,
+    named_points,
+    only_place,
+    unread_words,
+)
 from ridedash.wording import gettext as _
 from ridedash.wording.attention import reason_words
 from ridedash.wording.typed_times import departure_text
@@ -74,6 +85,7 @@ class BookingPage:
     category: str = ""  # category of the requested product
     usual: str = ""  # category of the guest's last ride
     favourites: tuple[Favourite, ...] = ()  # the property's favourite drops, in order of their keys
+    capacities: Mapping[str, Capacity] = field(default_factory=dict)  # by category, where set
     estimates: Estimates | None = None
     error: EstimateFailedError | None = None
     chosen: Card | None = None
@@ -85,6 +97,7 @@ class BookingPage:
     filled_from: str = ""  # the guest whose earlier ride filled in the form
     changing: OrderPage | None = None  # the planned ride that the form changes
     message: str = ""
+    now_asked: Any = None  # the question (flights.NowAsked) whether a car is meant now
     aged: bool = False  # whether the price of the pressed car was too old
     gone: str = ""  # a message that the car which was chosen last is not offered any more
 
@@ -94,6 +107,22 @@ class BookingPage:
         if self.changing is None:
             return False
         return any(item.detail == GUARD_BUSY for item in self.changing.attention)
+
+    @property
+    def asks_people(self) -> bool:
+        """Whether the form asks how many travel: only where the answer can say anything."""
+        return any(each.persons is not None for each in self.capacities.values())
+
+    @property
+    def asks_bags(self) -> bool:
+        """Whether the form asks for luggage."""
+        return any(each.bags is not None for each in self.capacities.values())
+
+    @property
+    def asks_party(self) -> bool:
+        """Whether the form has a part about those who travel; a change of a ride has none."""
+        wrong = self.form.people.errors or self.form.bags.errors
+        return self.changing is None and bool(self.asks_people or self.asks_bags or wrong)
 
     @property
     def trip(self) -> Trip | None:
@@ -163,12 +192,12 @@ class BookingPage:
             if occasion in each.refill:
                 form[each.form].data = ordered_value(order, each) or ""
         if occasion is not Refill.RETURN:
-            self._fill_flight(order.departs_at)
+            self._fill_flight(order)
         if has_failed(OrderState(order.state), page.ride.status if page.ride else None):
             self.again, form.supersedes.data = page, order.id
         if order.state == OrderState.REJECTED:
-            words = refused(order.code)
-            self._show_end_error(end_of_code(order.code), f"{words.headline}. {words.detail}")
+            words = refused(order.code, order.message)
+            self._show_end_error(words.end, words.sentences)
 
     def refill_for_return(self, page: OrderPage) -> None:
         """Fill in the form for the trip back: the same guest from the ride's drop to its pickup."""
@@ -177,9 +206,10 @@ class BookingPage:
         self.pickup, self.drop = TripEnd(drop.name, drop.point), TripEnd(pickup.name, pickup.point)
         self.again, self.form.supersedes.data = None, None
 
-    def _fill_flight(self, departs_at: datetime | None) -> None:
-        """Fill in a flight's departure; with it or a flight number, the ride is for a flight."""
-        form = self.form
+    def _fill_flight(self, order: Order) -> None:
+        """Fill in a flight's time; with it or a flight number, the ride is for a flight."""
+        form, departs_at = self.form, order.departs_at
+        form.flight_way.data = LANDS if order.flight_lands else DEPARTS
         form.departs.data = departure_text(departs_at, form.tz) if departs_at else ""
         form.for_flight.data = bool(form.flight.data or form.departs.data)
 
@@ -187,7 +217,8 @@ class BookingPage:
         if guest.erased_at is not None:
             self.filled_from = ""
             return
-        of_this_ride = {"guest_id": guest.id, "room": room}
+        self.form.known_phones = frozenset({guest.phone or "", guest.phone2 or ""} - {""})
+        of_this_ride = {"guest_id": guest.id, "room": room, "phone_as_typed": ""}
         for each in FIELDS:
             if each.guest in of_this_ride:
                 self.form[each.form].data = of_this_ride[each.guest] or ""
@@ -296,13 +327,17 @@ def _end(
     if not name or not search:
         return TripEnd(name)
     try:
-        found = tuple(geocoder.search(name, near, 6))
+        typed = find_typed(geocoder, trip.typed(end), near, 6)
     except PlacesUnavailableError:
         how = coordinates_words(near)
         return TripEnd(name, error=_("Place search is not answering. Type %(how)s.", how=how))
-    exact = [place for place in found if place.name.casefold() == name.casefold()]
-    if len(found) == 1 or exact:
-        best = (exact or found)[0]
+    if typed.unread:
+        return TripEnd(name, error=unread_words(typed.unread))
+    found = named_points(geocoder, typed)
+    if typed.is_sure:
+        return TripEnd(found[0].name, found[0].position)
+    best = only_place(found, name)
+    if best is not None:
         return TripEnd(best.name, best.position)
     if not found:
         how = coordinates_words(near)

@@ -29,9 +29,10 @@ from ridedash.rides.orders import guest_start
 from ridedash.rides.orders.guest_start import NotStarted
 from ridedash.rides.share_links import LinkKind, ValidLink, find_link
 from ridedash.rides.tracking.record import otp_of
+from ridedash.rides.tracking.told import is_news, note_told
 from ridedash.store.actors import by_guest
 from ridedash.store.database.database import DatabaseBusy
-from ridedash.store.orders import OrderPage, order_page
+from ridedash.store.orders import Order, OrderPage, order_page
 from ridedash.store.poll_marks import revision_of
 from ridedash.views.guest.view_model import GuestView, code_is_due, guest_view
 from ridedash.views.poll_cache.cache import CacheEntry, Key, offer, polls
@@ -223,6 +224,8 @@ def _snapshot(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
 def _make_entry(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
     """An answer from the database; one with a start code expires at once."""
     page, view = _opened(shared, now)
+    if shared.kind is LinkKind.RIDER and _note_told(page, view, now):
+        page, view = _opened(shared, now)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     made = PollBody(body, f"{__version__}-{view.digest()}-{_locale()}", view.seen_at)
     revision = revision_of(page.order, page.account, page.ride)
@@ -230,6 +233,20 @@ def _make_entry(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
         return CacheEntry(made, revision, 0.0)
     expires = min(expires_at(page, now, services().time()), shared.until)
     return CacheEntry(made, revision, (expires - now).total_seconds())
+
+
+def _note_told(page: OrderPage, view: GuestView, now: datetime) -> bool:
+    """Record that the guest's open page shows the plate, or that its driver was lost; once each.
+
+    Only polls count: programs that preview a link load its page too, and run no script. Returns
+    whether the order has changed.
+    """
+    if not is_news(page.events, page.attention, page.ride if view.plate else None):
+        return False
+    with suppress(DatabaseBusy), services().db.write() as db:
+        note_told(db, db.get_one(Order, page.order.id), now)
+        return True
+    return False
 
 
 def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:

@@ -17,7 +17,13 @@ from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
-from ridedash.views.rides.prices import Invoice, price_expected
+from ridedash.views.rides.prices import (
+    Invoice,
+    detail_says_pay,
+    guest_pays_words,
+    guest_price,
+    price_expected,
+)
 from ridedash.views.rides.receipt import guest_invoice
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import (
@@ -102,6 +108,10 @@ class GuestView:
     unasked: bool  # the service has had no request for the ride yet: no age of an update is shown
     poll_ms: int
     stop: bool
+    # for the guest alone: who pays, and how; and how much, as far as it is known
+    pays: str = ""
+    pays_english: str = ""
+    price: str = ""
 
     @property
     def age_text(self) -> str:
@@ -214,11 +224,16 @@ def _rider(facts: RideFacts, view: RideView, follower: GuestView, code: str) -> 
     pickup = Pin(*facts.pickup[0], facts.pickup[1])
     # T: critical
     changed = _("Your car has changed") if follower.changed else ""
+    ready = _ready(facts)
+    pays = "" if (ready and ready.pays) or detail_says_pay(facts) else guest_pays_words(facts)
     return replace(
         follower,
         headline=words.headline,
         detail=words.detail,
         english=english_beneath(f"{words.headline} {words.detail}"),
+        pays=pays,
+        pays_english=english_beneath(pays),
+        price="" if ready else guest_price(facts),
         changed=changed,
         changed_english=english_beneath(changed),
         was=was,
@@ -232,7 +247,7 @@ def _rider(facts: RideFacts, view: RideView, follower: GuestView, code: str) -> 
         pickup=pickup if view.live else None,
         drop=Pin(view.drop.lat, view.drop.lng, view.drop.name) if view.drop and view.live else None,
         invoice=found.without(words.detail) if found else None,
-        ready=_ready(facts),
+        ready=ready,
     )
 
 

@@ -30,12 +30,11 @@ from ridedash.store.history import (
     Record,
     RideFilter,
     evidence,
-    outcome_of,
     page,
     records,
 )
 from ridedash.views.history.filters import HistoryQuery, decrypted, history_query
-from ridedash.views.history.rows import outcomes
+from ridedash.views.history.rows import outcomes, shown_outcome
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import belonging, plate
 from ridedash.views.web.permissions import EXPORT, needs
@@ -94,7 +93,13 @@ COLUMNS: Final = (
     "note",
     "picked_up_at",
     "part_of",  # "Car 1/3", "Ride 2/12", "Way back"
+    # pickup and drop as the ride company reported them
+    "service_pickup_lat",
+    "service_pickup_lng",
+    "service_drop_lat",
+    "service_drop_lng",
     "group",  # equal for all cars of a group, and for all rides of a series
+    "flight",
 )
 
 
@@ -231,7 +236,7 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
     return [
         record.mtx,
         record.booking_id or "",
-        words[outcome_of(record.state, record.ended_as)],
+        words[shown_outcome(record)],
         *(_time(at, tz) for at in times),
         record.guest,
         record.room or "",
@@ -253,7 +258,10 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
         record.note or "",
         _picked_up(facts, tz),
         belonging(record.car, record.series, back=record.is_way_back),
+        *(map(_degrees, facts.pickup) if facts.pickup else ("", "")),
+        *(map(_degrees, facts.drop) if facts.drop else ("", "")),
         record.group or "",
+        record.flight or "",
     ]
 
 

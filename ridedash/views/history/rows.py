@@ -6,10 +6,14 @@ from datetime import datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
+from ridedash.geo import LatLng
+from ridedash.places import coordinates_text
+from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.tracking.totals import MINOR
 from ridedash.store.history import Record, RideOutcome, outcome_of
 from ridedash.store.orders import OrderState
 from ridedash.views.web.formatting import (
+    FlightTime,
     belonging,
     clock_time,
     day_text,
@@ -84,7 +88,7 @@ def _line(record: Record, now: datetime, tz: ZoneInfo, locale: str, *, cents: bo
         at=record_time(record.at, now, tz, locale),
         short=day_time(record.at, now, tz, locale),
         instant=stamp(record.at),
-        state=_live(record) if live else outcomes()[outcome],
+        state=_live(record) if live else outcomes()[shown_outcome(record)],
         outcome=outcome.value,
         guest=record.guest,
         room=record.room or "",
@@ -100,18 +104,28 @@ def _line(record: Record, now: datetime, tz: ZoneInfo, locale: str, *, cents: bo
     )
 
 
+def shown_outcome(record: Record) -> RideOutcome:
+    """The outcome in words: a ride that was cancelled before it was sent is cancelled, too."""
+    outcome = outcome_of(record.state, record.ended_as)
+    withdrawn = outcome is RideOutcome.NOT_BOOKED and record.code == WITHDRAWN
+    return RideOutcome.CANCELLED if withdrawn else outcome
+
+
 def placed_at(kiosk: str | None) -> str:
     """The kiosk at which a guest placed an order; "" if staff placed it."""
     return _("Kiosk %(name)s", name=kiosk) if kiosk else ""
 
 
 def _flight(record: Record, tz: ZoneInfo, locale: str) -> str:
-    words = flight_words(record.flight, record.departs_at, tz, locale)
+    when = FlightTime(record.departs_at, lands=record.flight_lands)
+    words = flight_words(record.flight, when, tz, locale)
     return _("Flight %(words)s", words=words) if words else ""
 
 
 def drop_name(record: Record) -> str:
     """The destination of the ride."""
+    if record.end is not None and not record.has_drop:
+        return record.drop or coordinates_text(LatLng(*record.end))
     if not record.has_drop:
         return _("The guest tells the driver")
     return record.drop or _("the pinned place")

@@ -4,7 +4,7 @@ A row belongs to a group in one of the two periods. Further currencies of a grou
 own, which contain only money, so that a spreadsheet counts no ride twice.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
@@ -18,6 +18,7 @@ from ridedash.store.insights import Figures, Insights
 from ridedash.views.history.csv_export import csv_text, with_cut_line
 from ridedash.views.insights.periods import Period
 from ridedash.views.insights.reading import InsightFilters, Month, TableLine, read, read_filters
+from ridedash.views.insights.waits import by_minutes, mean, median, within
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import EXPORT, needs
 from ridedash.views.web.request_log import reference
@@ -46,7 +47,15 @@ COLUMNS: Final = (
     "unknown_open",
     "driver_wait_s",
     "guest_wait_s",
+    "driver_wait_median_s",
+    "guest_wait_median_s",
+    "driver_wait_9_of_10_s",
+    "guest_wait_9_of_10_s",
 )
+# the last columns, which only the rows of a whole period have
+MEDIANS: Final = 4
+# waits of this many minutes and longer ones share a row
+MOST_MINUTES: Final = 60
 
 
 @bp.post("/insights.csv")
@@ -87,7 +96,9 @@ def rows(month: Month, filters: InsightFilters) -> Iterator[list[str]]:
     """All metrics of both periods: totals, groups, days, hours of the week, minutes of waiting."""
     both = ((filters.period, month.now), (filters.before, month.before))
     for period, found in both:
-        yield from _row("total", "", "", period, found.total)
+        first, *more = _row("total", "", "", period, found.total)
+        yield [*first[:-MEDIANS], *_medians(found)]
+        yield from more
     groups = {
         "property": month.properties,
         "category": month.categories,
@@ -115,12 +126,9 @@ def _times(period: Period, found: Insights) -> Iterator[list[str]]:
     for (day_of_week, hour), metrics in sorted(found.week.items()):
         name = f"{names[day_of_week]} {hour:02d}:00"
         yield from _row("hour", name, "", period, metrics)
-    waits: Mapping[str, Mapping[int, int]] = {
-        "driver_wait_min": found.driver_minutes,
-        "guest_wait_min": found.guest_minutes,
-    }
-    for part, minutes in waits.items():
-        for minute, count in sorted(minutes.items()):
+    waits = {"driver_wait_min": found.driver_waits, "guest_wait_min": found.guest_waits}
+    for part, of_rides in waits.items():
+        for minute, count in sorted(by_minutes(of_rides, MOST_MINUTES).items()):
             blank = [""] * (len(COLUMNS) - 6)
             yield [part, str(minute), "", *_days(period), str(count), *blank]
 
@@ -142,12 +150,13 @@ def _row(
         rides, completed, unpriced, cancelled, charged, *others = [
             str(count) if n == 0 else "" for count in counts
         ]
-        waits = [_mean(of.driver_s, of.driver_n), _mean(of.guest_s, of.guest_n)]
+        waits = _known(mean(of.driver_s, of.driver_n), mean(of.guest_s, of.guest_n))
         yield [
             *(part, name, of_property, *_days(period), rides, completed, currency or ""),
             *(_money(of.sums.get(currency)), unpriced, cancelled, charged),
             *(_money(of.fees.get(currency)), *others),
             *(waits if n == 0 else ("", "")),
+            *[""] * MEDIANS,
         ]
 
 
@@ -155,5 +164,10 @@ def _money(minor: int | None) -> str:
     return "" if minor is None else format(Decimal(minor) / 100, "f")
 
 
-def _mean(seconds: int, rides: int) -> str:
-    return str(round(seconds / rides)) if rides else ""
+def _medians(found: Insights) -> list[str]:
+    both = (found.driver_waits, found.guest_waits)
+    return _known(*map(median, both), *(within(waits, 9, 10) for waits in both))
+
+
+def _known(*seconds: int | None) -> list[str]:
+    return ["" if each is None else str(each) for each in seconds]

@@ -8,9 +8,10 @@ from flask import Blueprint, render_template, request
 
 from ridedash.extensions import limiter, services
 from ridedash.views.insights.periods import common
-from ridedash.views.insights.pictures import day_bars, heat, minute_words, wait_bars
+from ridedash.views.insights.pictures import LONG_WAIT, day_bars, heat, minute_words, wait_bars
 from ridedash.views.insights.reading import InsightFilters, Month, read, read_filters
 from ridedash.views.insights.tables import days_table, tables, tiles
+from ridedash.views.insights.waits import by_minutes
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.responses import locale
@@ -55,21 +56,20 @@ def _shown(filters: InsightFilters, month: Month, language: str) -> dict[str, An
         "week": heat(now.week, language),
         "hours": HOURS,
         "waits": [
-            (name, title, wait_bars(minutes), _counts(minutes))
-            for name, title, minutes in (
-                ("driver", _("From booking to driver"), now.driver_minutes),
-                ("guest", _("From driver to guest"), now.guest_minutes),
+            (name, title, wait_bars(waits), _counts(waits))
+            for name, title, waits in (
+                ("driver", _("From booking to driver"), now.driver_waits),
+                ("guest", _("From driver to guest"), now.guest_waits),
             )
-            if minutes
+            if waits
         ],
         "tables": tables(month, language),
     }
 
 
-def _counts(minutes: Counter[int]) -> list[tuple[str, int]]:
+def _counts(waits: Counter[int]) -> list[tuple[str, int]]:
     """The bars of a picture of waits as a table: the words of each bar, and its number of rides."""
-    bars: dict[str, int] = {}
-    for minute in sorted(minutes):
-        words = minute_words(minute)
-        bars[words] = bars.get(words, 0) + minutes[minute]
-    return list(bars.items())
+    return [
+        (minute_words(minute), rides)
+        for minute, rides in sorted(by_minutes(waits, LONG_WAIT).items())
+    ]

@@ -15,6 +15,7 @@ from babel.dates import get_day_names
 
 from ridedash.store.insights import Figures, Insights
 from ridedash.views.insights.periods import Period
+from ridedash.views.insights.waits import by_minutes
 from ridedash.views.web.formatting import day_text
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
@@ -95,11 +96,9 @@ def day_bars(now: Insights, before: Insights, periods: tuple[Period, Period], lo
     return Bars(bars, top, [day_label(each, locale) for each in _some(days)])
 
 
-def wait_bars(minutes: Counter[int]) -> Bars:
-    """The number of rides by minutes of waiting."""
-    counts = Counter[int]()
-    for minute, count in minutes.items():
-        counts[min(minute, LONG_WAIT)] += count
+def wait_bars(waits: Counter[int]) -> Bars:
+    """The number of rides by minutes of waiting, from that by seconds."""
+    counts = by_minutes(waits, LONG_WAIT)
     top, width = nice(max(counts.values(), default=0)), FULL / (LONG_WAIT + 1)
     bars = [
         Bar(

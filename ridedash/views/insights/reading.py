@@ -206,8 +206,7 @@ def _merge(mine: Insights, theirs: Insights) -> None:
     for what in ("days", "week"):
         for key, metrics in getattr(theirs, what).items():
             getattr(mine, what)[key].add(metrics)
-    mine.driver_minutes += theirs.driver_minutes
-    mine.guest_minutes += theirs.guest_minutes
+    mine.add_waits(theirs)
 
 
 def _with_fees(found: Insights, prop: Property) -> Insights:

@@ -9,6 +9,7 @@ from ridedash.store.insights import Figures
 from ridedash.views.history.rows import amount, have_cents
 from ridedash.views.insights.pictures import FULL, day_words
 from ridedash.views.insights.reading import InsightFilters, Month, TableLine
+from ridedash.views.insights.waits import mean, median, within
 from ridedash.views.web.formatting import decimal, span
 from ridedash.views.web.responses import locale as page_locale
 from ridedash.wording import gettext as _
@@ -70,14 +71,16 @@ def tiles(month: Month, locale: str) -> list[MetricTile]:
         _spend(now, then, locale),
         _wait(
             _("From booking to driver"),
-            month.now.driver_minutes,
-            month.before.driver_minutes,
+            month.now.driver_waits,
+            month.before.driver_waits,
+            now.driver_s,
             now.driver_n,
         ),
         _wait(
             _("From driver to guest"),
-            month.now.guest_minutes,
-            month.before.guest_minutes,
+            month.now.guest_waits,
+            month.before.guest_waits,
+            now.guest_s,
             now.guest_n,
         ),
         _cancelled(now, then, locale),
@@ -144,16 +147,6 @@ def _each_currency(
     ]
 
 
-def within(minutes: Counter[int], share: float) -> int | None:
-    """The whole minutes within which this share of the waits had ended; None without waits."""
-    left = share * minutes.total()
-    for minute in sorted(minutes):
-        left -= minutes[minute]
-        if left <= 0:
-            return minute + 1
-    return None
-
-
 def _rows(groups: Sequence[TableLine], locale: str) -> list[TableRow]:
     """The groups with the most rides, and one line for all other groups."""
     most = max((group.now.rides for group in groups), default=0)
@@ -208,7 +201,8 @@ def _some(number: int) -> str:
 
 
 def _average(seconds: int, rides: int) -> str:
-    return span(seconds / rides) if rides else ""
+    average = mean(seconds, rides)
+    return "" if average is None else span(average)
 
 
 def _before(figure: str) -> str:
@@ -243,16 +237,21 @@ def _spend(now: Figures, then: Figures, locale: str) -> MetricTile:
     )
 
 
-def _wait(label: str, now: Counter[int], then: Counter[int], rides: int) -> MetricTile:
-    half, most = within(now, 0.5), within(now, 0.9)
-    past = within(then, 0.5)
-    notes = [_("9 of 10 within %(n)d min", n=most)] if most is not None else []
-    return MetricTile(
-        label,
-        [_("%(n)d min", n=half) if half is not None else "–"],
-        [_half_of(rides), *notes] if half is not None else [],
-        _before(_("%(n)d min", n=past) if past is not None else "–"),
-    )
+def _wait(
+    label: str, now: Counter[int], then: Counter[int], seconds: int, rides: int
+) -> MetricTile:
+    """The median wait, beside the average, which the tables have for each group."""
+    notes = []
+    if rides:
+        notes.append(_half_of(rides))
+    if rides > 1:  # all figures of one ride are the same
+        notes.append(_("9 of 10 within %(time)s", time=_known(within(now, 9, 10))))
+        notes.append(_("%(time)s on average", time=_known(mean(seconds, rides))))
+    return MetricTile(label, [_known(median(now))], notes, _before(_known(median(then))))
+
+
+def _known(seconds: int | None) -> str:
+    return "–" if seconds is None else span(seconds)
 
 
 def _half_of(rides: int) -> str:

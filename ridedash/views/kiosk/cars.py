@@ -20,6 +20,7 @@ from ridedash.views.booking.product_cards import Card
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import ngettext
+from ridedash.wording.fits import up_to
 from ridedash.wording.kiosk import pays_words
 from ridedash.wording.say import isolated, own_words
 
@@ -120,30 +121,44 @@ def at_point(estimates: Estimates, name: str) -> Trip | None:
     return replace(estimates.trip, pickup=wanted.position, pickup_name=wanted.full)
 
 
-def with_most_room(drawings: Iterable[str]) -> frozenset[str]:
-    """Which of these drawings stand for the most room; none if that is unknown, or equal for all.
+def with_most_room(cards: Sequence[Card]) -> frozenset[int | None]:
+    """The offers of these cars that have the most room; none if that is unknown, or equal for all.
 
-    The service states no number of seats and no size. The property may state the number for each
-    drawing in its own words ("Up to 6"). If a number is missing, only one thing is assumed: an SUV
-    or a van has more room than other cars.
+    The service states no number of seats and no size, but the property may: for each category, or
+    for each drawing in its own words ("Up to 6"). If a number is missing, only one thing is
+    assumed: an SUV or a van has more room than other cars.
     """
-    offered = frozenset(drawings)
-    sizes = {each: _people(each) for each in offered}
-    known = [people for people in sizes.values() if people is not None]
-    if len(known) < len(offered):
-        return offered & {LARGE} if len(offered) > 1 else frozenset()
+    sizes = [(each, _people(each)) for each in cards]
+    known = [people for _card, people in sizes if people is not None]
+    if len(known) < len(sizes):
+        large = [each for each in cards if each.drawing == LARGE]
+        return _ids(large if len(large) < len(cards) else ())
     most = max(known, default=0)
-    return frozenset(each for each, people in sizes.items() if people == most and min(known) < most)
+    return _ids(each for each, people in sizes if people == most and min(known) < most)
 
 
-def _people(drawing: str) -> int | None:
-    """The largest number in the property's words; None without a number."""
-    return max((int(found) for found in _NUMBER.findall(_size(drawing))), default=None)
+def _ids(cards: Iterable[Card]) -> frozenset[int | None]:
+    return frozenset(each.offer_id for each in cards)
 
 
-def _size(drawing: str) -> str:
+def _people(card: Card) -> int | None:
+    """How many people fit in: the largest number in the property's words, else what it has set."""
+    said = max((int(found) for found in _NUMBER.findall(_own_size(card))), default=None)
+    return card.fits.persons if said is None else said
+
+
+def _own_size(card: Card) -> str:
     """How many people fit in, in the property's words to this guest; "" without such words."""
-    return own_words(f"kiosk_size_{drawing}")
+    return own_words(f"kiosk_size_{card.drawing}")
+
+
+def _size(card: Card) -> str:
+    """How many people fit in, in the property's words, else by its number; "" if it is unknown.
+
+    A shared ride shows its price for each number of people instead.
+    """
+    persons = None if card.seats else card.fits.persons
+    return _own_size(card) or ("" if persons is None else up_to(persons))
 
 
 def _tags(found: Sequence[CarChoice]) -> dict[int, list[str]]:
@@ -151,8 +166,8 @@ def _tags(found: Sequence[CarChoice]) -> dict[int, list[str]]:
     near = [each for each in found if not each.product.none_near] or list(found)
     priced = [each for each in near if each.card.amount is not None]
     timed = [each for each in near if each.minutes is not None]
-    roomy = with_most_room(each.card.drawing for each in near)
-    big = [each for each in near if each.card.drawing in roomy]
+    roomy = with_most_room([each.card for each in near])
+    big = [each for each in near if each.card.offer_id in roomy]
     picked: list[tuple[str, CarChoice | None]] = [
         ("cheapest", min(priced, key=_price_key, default=None)),
         (
@@ -187,7 +202,7 @@ def _car(each: CarChoice, tags: list[str], house_pays: bool) -> dict[str, Any]:
         "offer": card.offer_id,
         "name": card.name,
         "drawing": card.drawing,
-        "size": _size(card.drawing),
+        "size": _size(card),
         "price": card.price,
         "price_kind": _price_kind(each),
         "fare": each.fixed,

@@ -16,7 +16,7 @@ from ridedash.extensions import limiter, services
 from ridedash.inputs import row_id
 from ridedash.rides.actions.door_marks import MARKS, mark
 from ridedash.store.actors import by_kiosk
-from ridedash.store.doors import cars_at_door, ticket_numbers
+from ridedash.store.doors import cars_at_door, ended_without_ride, ticket_numbers
 from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.models.people import Property
 from ridedash.store.orders import orders_by_ids
@@ -116,6 +116,7 @@ def _list(device: Kiosk, now: datetime) -> DoorList:
     app = services()
     with app.db.read() as s:
         ids = cars_at_door(s, device.property_id, now - LEFT_FOR)
+        ids += ended_without_ride(s, device.property_id, now)
         pages = orders_by_ids(s, device.property_id, ids, light=True)
         numbers = ticket_numbers(s, ids)
     rides = (RideFacts(page, now, app.time(), locale()) for page in pages)

@@ -14,7 +14,7 @@ from ridedash.rides.kiosk_state import is_open
 from ridedash.rides.tracking.intervals import NEAR_ETA_S, freshness
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.orders import OrderPage
-from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.facts import RideFacts, status_of
 from ridedash.views.web.formatting import initials, plate, stamp
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
@@ -64,12 +64,14 @@ class DoorRow:
 class DoorList:
     """The rows in their order.
 
-    `more` is how many further cars have no row; `finding` the labels of rides without a driver yet.
+    `more` is how many further cars have no row; `finding` the labels of rides without a driver yet,
+    `failed` of those that have just ended without one.
     """
 
     rows: tuple[DoorRow, ...]
     more: int
     finding: tuple[str, ...]
+    failed: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
         """The list in the form that the page's script reads."""
@@ -77,6 +79,7 @@ class DoorList:
             "rows": [row.as_json() for row in self.rows],
             "more": self.more,
             "finding": list(self.finding),
+            "failed": list(self.failed),
         }
 
 
@@ -89,16 +92,29 @@ def door_list(rides: Iterable[RideFacts], numbers: Mapping[int, int], shows: str
         _row(facts, label_of(facts.page, numbers, shows), several=several)
         for facts in cars[:MOST_ROWS]
     ]
-    labels = (
-        label_of(facts.page, numbers, shows)
-        for facts in everything
-        if facts.status in wire.SEARCHING
-    )
     return DoorList(
         tuple(rows),
         more=max(0, len(cars) - MOST_ROWS),
-        finding=tuple(label for label in labels if label)[:MOST_ROWS],
+        finding=_labels((f for f in everything if f.status in wire.SEARCHING), numbers, shows),
+        failed=_labels(filter(has_no_driver, everything), numbers, shows),
     )
+
+
+def _labels(rides: Iterable[RideFacts], numbers: Mapping[int, int], shows: str) -> tuple[str, ...]:
+    labels = (label_of(facts.page, numbers, shows) for facts in rides)
+    return tuple(dict.fromkeys(filter(None, labels)))[:MOST_ROWS]
+
+
+def has_no_driver(facts: RideFacts) -> bool:
+    """Whether a ride ended without a driver: none was found, or the ride company cancelled it.
+
+    Not one that its guest or the desk has cancelled or ordered again.
+    """
+    page, status = facts.page, status_of(facts.page)
+    if page.superseded_by is not None:
+        return False
+    cancelled = status == wire.BOOKING_CANCELLED and not facts.is_stopped_by_us
+    return cancelled or status == wire.ALLOTMENT_FAILED
 
 
 def state_of(facts: RideFacts) -> str:

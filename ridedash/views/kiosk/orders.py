@@ -25,6 +25,7 @@ from ridedash.rides.orders.place import GuardBusy, PlaceError, TokenReused
 from ridedash.rides.share_links import RideOver, give_link, token_of
 from ridedash.rides.tickets import Look, Looked
 from ridedash.rides.tracking.record import otp_of
+from ridedash.rides.tracking.told import note_told
 from ridedash.store import audit, kiosk_visits
 from ridedash.store.actors import by_kiosk
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
@@ -292,14 +293,17 @@ def _looked_up(at: VisitRequest) -> tuple[OrderPage | None, Look]:
 def _own_ride(s: Session, at: VisitRequest, number: str) -> Look | None:
     """The ride with this number, for the page that ordered it, which alone knows the form token.
 
-    So wrong PINs of other people can't close a ride for the guest who is looking at it. None for
-    any other page.
+    So wrong PINs of other people can't close a ride for the guest who is looking at it. GONE for a
+    page that ordered a ride which a restored database lacks: another guest may have its number now.
+    None for any other page.
     """
     visit, token = the_visit(at), form_token(at)
     if visit is None or not token:
         return None
     secrets = [page_secret(at.id, visit.id, each) for each in _tokens(token)]
     order = order_of_page(s, at.id, secrets)
+    if order is None and at.values.get("ordered") == "1":
+        return Look(Looked.GONE)
     ticket = tickets.ticket_of(s, order.id) if order is not None else None
     if ticket is None or ticket.number != tickets.read_number(number):
         return None
@@ -307,8 +311,8 @@ def _own_ride(s: Session, at: VisitRequest, number: str) -> Look | None:
 
 
 def _not_shown(look: Look) -> Response:
-    words = {Looked.CLOSED: "closed", Looked.LIMITED: "slowly"}.get(look.what, "wrong")
-    return answer(look.what.value, kiosk_words(words))
+    words = {Looked.CLOSED: "closed", Looked.LIMITED: "slowly", Looked.GONE: "gone"}
+    return answer(look.what.value, kiosk_words(words.get(look.what, "wrong")))
 
 
 def _page(at: VisitRequest, order_id: int) -> OrderPage | None:
@@ -326,6 +330,7 @@ def _code(at: VisitRequest, page: OrderPage) -> str:
         return ""
     with app.db.write() as s:
         audit.record_code_shown(s, by_kiosk(at.id), ride, "kiosk", app.clock())
+        note_told(s, s.get_one(Order, page.order.id), app.clock())
     return code
 
 

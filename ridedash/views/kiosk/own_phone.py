@@ -1,15 +1,17 @@
 """A guest continues on their own phone: the kiosk's questions as pages that need no script.
 
-A kiosk shows a link `/k/<token>`. The first browser that opens it gets a cookie for that path; no
-other browser can use the link then. The guest's answers are stored only in that cookie, encrypted.
-Rules and limits are those of the kiosk, by the same functions. After the booking the guest is
-redirected to the ride's own link.
+A kiosk shows a link `/k/<token>`. Its page has one button: the first browser on which it is pressed
+gets a cookie for that path, and no other browser can use the link then. Reading the page opens
+nothing, because programs that check links read it too. The guest's answers are stored only in the
+cookie, encrypted. Rules and limits are those of the kiosk, by the same functions. After the booking
+the guest is redirected to the ride's own link.
 """
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, abort, g, redirect, request
@@ -21,6 +23,7 @@ from ridedash.extensions import csrf, limiter, reader_language, services
 from ridedash.inputs import row_id
 from ridedash.phones import PhoneError, read_phone
 from ridedash.rides.orders.kiosk_rules import LONGEST_NAME, rule_now, who_is
+from ridedash.rides.orders.kiosk_watch import note_shown_on_phone
 from ridedash.service.types.products import Product
 from ridedash.store import own_phones
 from ridedash.store.encryption import DecryptionFailed, secret_hash
@@ -32,7 +35,7 @@ from ridedash.text import one_line
 from ridedash.views.booking.product_cards import card
 from ridedash.views.kiosk import orders, visit
 from ridedash.views.kiosk.cars import CarChoice, cars_json
-from ridedash.views.kiosk.visit_requests import LONGEST_DROP, VisitRequest, is_shown
+from ridedash.views.kiosk.visit_requests import LONGEST_DROP, VisitRequest, is_shown, the_visit
 from ridedash.views.kiosk.words import phone_why
 from ridedash.views.web.link_pages import PRIVATE, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
@@ -48,6 +51,7 @@ TABLE, COLUMN = "kiosk_phones", "state"  # table and column to which the encrypt
 WHERE, CAR, WHO, CHECK, SENT = "where", "car", "who", "check", "sent"
 STEPS: Final = (WHERE, CAR, WHO, CHECK)
 LONGEST_DEGREES: Final = 24  # characters of a coordinate
+SESSION: Final = re.compile(r"[A-Za-z0-9_-]{32}")
 WAITING: Final = ("sending", "asking")  # in these states the page reloads itself
 
 
@@ -94,16 +98,32 @@ class Phone:
 @bp.get("/<token>")
 @needs(OPEN)
 def begin(token: str) -> BaseResponse:
-    """Open the link: the first browser that does so is the only one that may use it."""
+    """The first question; for a browser that has not opened the link, the button that opens it."""
     found = _phone(token)
     if found is None:
-        session = _open(token)
-        if session is None:
-            abort(404)
-        found = _phone(token, session) or abort(404)
+        return _unopened(token)
     if found.answers.get("pressed"):
         return _answer(found, _on(found, SENT))
     return _answer(found, _shown(found, WHERE))
+
+
+@bp.post("/<token>")
+@needs(OPEN)
+def take(token: str) -> BaseResponse:
+    """Open the link: the first browser on which the button is pressed is the only one to use it."""
+    _count_answer()
+    found = _phone(token)
+    if found is None:
+        session = request.form.get("session", "")
+        if not SESSION.fullmatch(session):
+            abort(404)
+        with services().db.write() as db:
+            opened = own_phones.open_link(db, token, session, services().clock())
+        found = (_phone(token, session) if opened else None) or _missed()
+    return _answer(found, _on(found, WHERE))
+
+
+csrf.exempt(take)
 
 
 @bp.get("/<token>/<step>")
@@ -159,16 +179,24 @@ def on_http(error: HTTPException) -> BaseResponse:
     return given
 
 
-def _open(token: str) -> str | None:
-    """The session of a browser that opens a link now; None if the link can't be opened.
-
-    Prefetching a page does not open it.
-    """
-    _count_open()
-    if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
-        return None
-    with services().db.write() as db:
-        return own_phones.open_link(db, token, services().clock())
+def _unopened(token: str) -> BaseResponse:
+    """The page whose button opens the link; 404 if the link can't be opened. Changes nothing."""
+    with services().db.read() as db:
+        row = own_phones.can_be_opened(db, token, services().clock())
+        kiosk = db.get(Kiosk, row.kiosk_id) if row else None
+        if row is None or kiosk is None or kiosk.revoked_at is not None:
+            _missed()
+        home = db.get_one(Property, row.property_id)
+    chosen = request.args.get("lang", "")
+    _speak_at(home, TAGS.get(chosen))
+    text = link_page(
+        "kiosk/phone_begin.html",
+        home=home,
+        address=f"/k/{token}",
+        session=own_phones.new_session(),
+        chosen=chosen if chosen in TAGS else "",
+    )
+    return Response(text, mimetype="text/html")
 
 
 def _phone(token: str, session: str = "") -> Phone | None:
@@ -188,14 +216,18 @@ def _phone(token: str, session: str = "") -> Phone | None:
         state,
     )
     found.at = VisitRequest(kiosk, home, found.form(), phone=True)
-    chosen = request.args.get("lang", "")
+    chosen = request.values.get("lang", "")
     if chosen in TAGS:
         found.answers["lang"] = chosen
+    _speak_at(home, TAGS.get(found.answers.get("lang", "")))
+    return found
+
+
+def _speak_at(home: Property, own: str | None) -> None:
+    """Use the language that the guest has chosen, or one that they read, and the house's words."""
     g.guests = languages_for(home)
-    own = TAGS.get(found.answers.get("lang", ""))
     speak(reader_language(Surface.GUEST, own=own, house=home.language, guests=g.guests))
     speak_as(home)
-    return found
 
 
 def _state(token: str) -> dict[str, str]:
@@ -370,6 +402,9 @@ def _press(phone: Phone) -> BaseResponse:
     phone.at = replace(phone.at, values=phone.form())
     reply = orders.booked(phone.at).get_json()
     ride = reply.get("ride") or {}
+    guest_visit = the_visit(phone.at)
+    if ride and reply["state"] not in WAITING and guest_visit is not None:
+        note_shown_on_phone(services().db, guest_visit, services().clock())
     if ride.get("link"):
         with services().db.write() as db:
             own_phones.use_up(db, phone.token, services().clock())
@@ -389,9 +424,13 @@ def _count_answer() -> None:
     """Limit the answers that are sent for one link."""
 
 
-@limiter.shared_limit("60/minute", scope="own phones opened")
-def _count_open() -> None:
-    """Limit the links that one address opens, although their tokens can't be guessed."""
+@limiter.shared_limit("60/minute", scope="own phones missed")
+def _missed() -> NoReturn:
+    """404 for a link that can't be opened; 429 when an address asks for many such.
+
+    Those that can are not counted by address: all guests of a lobby share one.
+    """
+    abort(404)
 
 
 def _link_key() -> str:

@@ -20,8 +20,8 @@ from ridedash.store import audit, kiosks
 from ridedash.store.actors import VISITOR, by_kiosk
 from ridedash.store.kiosks import WrongPin
 from ridedash.store.models.kiosks import Kiosk
-from ridedash.store.sign_ins import code_allowed
-from ridedash.views.auth.sign_in import note_throttled
+from ridedash.store.sign_in_tries import code_allowed
+from ridedash.views.auth.sign_in import may_note, note_throttled
 from ridedash.views.kiosk.device import HOME, pair_browser, the_kiosk, unpair_browser
 from ridedash.views.web.permissions import SHARED, needs
 from ridedash.views.web.responses import reading
@@ -65,7 +65,7 @@ def pair() -> tuple[str | Response, int] | BaseResponse:
         paired = kiosks.pair(db, typed, now) if not wait_s else None
         if paired is not None:
             _record(db, paired[0], "paired", "ok", now)
-        elif typed.strip() and not wait_s:
+        elif typed.strip() and not wait_s and may_note():
             audit.record(db, VISITOR, "kiosk.paired", "kiosks:?", "refused", now, address=address)
     if wait_s:
         note_throttled("kiosk.paired", "kiosks:?", address)

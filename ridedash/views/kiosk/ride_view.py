@@ -15,14 +15,18 @@ from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.guest.view_model import code_is_due, guest_view
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.prices import guest_pays_words
 from ridedash.views.rides.print_assets import still_map
 from ridedash.views.rides.view_model import allowed_actions, is_live
 from ridedash.wire import (
     ALLOTMENT_FAILED,
     BOOKING_CANCELLED,
     CALL_DRIVER,
+    COMPLETED,
     IN_PROGRESS,
-    TERMINAL,
+    INVOICE,
+    SEARCHING,
+    Kind,
 )
 from ridedash.wording import Audience, refusal
 from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_words
@@ -32,7 +36,8 @@ STOPS: Final = ("withdraw", "abort", "cancel", "arm")
 FREE: Final = frozenset({"withdraw", "abort"})
 MAP: Final = {"zoom": 17, "width": 480, "height": 240}  # 570 m wide at the equator, else less
 WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result yet
-ABOARD: Final = frozenset({IN_PROGRESS, *TERMINAL})  # no meeting point is shown any more
+NO_RIDE: Final = frozenset({ALLOTMENT_FAILED, BOOKING_CANCELLED})
+MEETS: Final = frozenset({"open", "finding", "coming"})  # phases in which the meeting point counts
 ON_THE_WAY: Final = frozenset({OrderState.READY, OrderState.SENDING})
 
 
@@ -67,18 +72,41 @@ def has_no_ride(page: OrderPage) -> bool:
     return page.order.state in FAILED_STATES or outcome(page).state == "no_driver"
 
 
+def phase_of(facts: RideFacts) -> str:
+    """How far a ride is, as the ticket needs it.
+
+    open (it is not known yet whether there is a ride), finding (a driver), coming (or here),
+    aboard, over, none (there is no ride any more).
+    """
+    order, status = facts.page.order, facts.status
+    if order.state in FAILED_STATES or order.state == OrderState.CLOSED_NOT_BOOKED:
+        return "none"
+    if status is None:
+        return "open"
+    if status in NO_RIDE:
+        return "none"
+    if status in SEARCHING:
+        return "finding"
+    if status == COMPLETED:
+        return "over"
+    ended = status == INVOICE and facts.kind is Kind.AUTO
+    return "aboard" if status == IN_PROGRESS or ended else "coming"
+
+
 def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> dict[str, Any]:
     """The present state of the ride, without names and telephone numbers.
 
-    `minutes` is how far away the car is, or None; `code_due`: whether the start code may be shown.
+    `phase` is one of those of `phase_of`; `minutes` is how far away the car is, or None;
+    `code_due`: whether the start code may be shown.
     The value changes only when something on the screen changes.
     """
     facts = RideFacts(page, now, time, locale)
     view = guest_view(page, LinkKind.RIDER, now, time, locale)
     eta = facts.snapshot.eta if parts.arrival(facts) else None
-    aboard = facts.status in ABOARD
+    phase = phase_of(facts)
     return {
         "state": page.order.state,
+        "phase": phase,
         "status": view.status,
         "held": view.held,
         "headline": view.headline,
@@ -92,8 +120,10 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
         "old_plate": view.was,
         "car": view.car,
         "minutes": max(1, round(eta.seconds / 60)) if eta else None,
-        "meet": "" if aboard else facts.pickup[1],
+        "meet": facts.pickup[1] if phase in MEETS else "",
         "drop": facts.drop[1] if facts.drop else "",
+        "pays": guest_pays_words(facts, brief=True) if view.pays else "",
+        "price": view.price,
         "live": is_live(page),
         "code_due": code_is_due(page, LinkKind.RIDER, facts),
     }

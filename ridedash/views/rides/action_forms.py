@@ -6,28 +6,43 @@ from typing import Any, Final
 from werkzeug.datastructures import MultiDict
 
 from ridedash.geo import LatLng, is_valid
-from ridedash.places import Geocoder, PlacesUnavailableError, coordinates_text, parse_coordinates
+from ridedash.phones import PhoneError, grouped, read_phone
+from ridedash.places import (
+    MOST_TYPED,
+    Geocoder,
+    PlacesUnavailableError,
+    coordinates_text,
+    find_typed,
+)
+from ridedash.rides.correct_guest import GuestFacts
 from ridedash.rides.orders.resolve import Checked
 from ridedash.store.orders import OrderPage
-from ridedash.text import lines, one_line
+from ridedash.text import MAX_NAME, lines, one_line, plain_code
+from ridedash.views.web.place_names import named_points, only_place, unread_words
 from ridedash.wording import gettext as _
+from ridedash.wording import service_quote
 
 NAME_MAX: Final = 200
 TEXT_MAX: Final = 500
 NUMBER_MAX: Final = 100
 REASON_MIN: Final = 3
 OPTIONS_MAX: Final = 20
+ROOM_MAX: Final = 32
+PHONE_MAX: Final = 60  # characters as typed
 LABEL_MAX: Final = 300  # characters, like the limit for the service's own labels
 
 Form = MultiDict[str, str]
 
 
 class FormError(Exception):
-    """A form that can't be used; `panel` is the panel to open again, `message` says why."""
+    """A form that can't be used; `panel` is the panel to open again, `message` says why.
 
-    def __init__(self, panel: str, message: str) -> None:
+    `field` is the control that is wrong, where the panel has several; "" for none of them.
+    """
+
+    def __init__(self, panel: str, message: str, field: str = "") -> None:
         super().__init__(message)
-        self.panel, self.message = panel, message
+        self.panel, self.message, self.field = panel, message, field
 
 
 def cancel_reason(form: Form) -> str:
@@ -39,25 +54,25 @@ def new_drop(
     form: Form, geocoder: Geocoder, near: tuple[float, float]
 ) -> tuple[LatLng, str | None]:
     """The new drop and its name. Raises FormError."""
-    name = one_line(form.get("name", ""), NAME_MAX)
-    typed = _point(form.get("lat", ""), form.get("lng", ""))
-    if typed:
-        return typed, name or coordinates_text(typed)
+    text = one_line(form.get("name", ""), MOST_TYPED)
+    name = text[:NAME_MAX].rstrip()
+    chosen = _point(form.get("lat", ""), form.get("lng", ""))
+    if chosen:
+        return chosen, name or coordinates_text(chosen)
     if not name:
         raise FormError("drop", _("Type a place, or click it on the map."))
-    point = parse_coordinates(name)
-    if point:
-        return point, name
     try:
-        found = geocoder.search(name, LatLng(*near))
+        typed = find_typed(geocoder, text, LatLng(*near))
     except PlacesUnavailableError:
         raise FormError(
             "drop", _("Places can't be searched right now. Click the map instead.")
         ) from None
-    exact = [place for place in found if place.name.casefold() == name.casefold()] or found
-    if len(exact) != 1:
+    if typed.unread:
+        raise FormError("drop", unread_words(typed.unread))
+    best = only_place(named_points(geocoder, typed), name)
+    if best is None:
         raise FormError("drop", _("Choose one place from the list, or click it on the map."))
-    return exact[0].position, exact[0].name
+    return best.position, best.name
 
 
 def feedback(form: Form) -> tuple[int, list[str], str | None]:
@@ -99,7 +114,37 @@ def refuse_unlinked(checked: Checked) -> None:
         "no_answer": _("The ride company did not answer. Nothing was changed; try again."),
         "wrong_state": _("This order has moved on meanwhile."),
     }
-    raise FormError("resolve", words.get(checked.outcome, _("That number can't be used.")))
+    ours = words.get(checked.outcome, _("That number can't be used."))
+    raise FormError("resolve", " ".join(filter(None, [ours, service_quote(checked.text)])))
+
+
+def guest_facts(form: Form, country: str | None) -> tuple[GuestFacts, GuestFacts]:
+    """The guest as the form showed them, and as they were typed. Raises FormError.
+
+    A number that was not touched is not read again: it may be one of an older kind.
+    """
+    shown = GuestFacts(
+        one_line(form.get("shown_name", "")),
+        form.get("shown_phone", "").strip()[:PHONE_MAX] or None,
+        one_line(form.get("shown_room", "")) or None,
+    )
+    name = one_line(form.get("guest_name", ""), MAX_NAME + 1)
+    room = plain_code(one_line(form.get("guest_room", ""))) or None
+    typed = form.get("guest_phone", "").strip()
+    if not name:
+        raise FormError("guest", _("Who is the ride for? Type the guest's name."), "guest_name")
+    if len(name) > MAX_NAME:
+        raise FormError("guest", _("Keep the name under 120 characters."), "guest_name")
+    if room and len(room) > ROOM_MAX:
+        raise FormError("guest", _("Keep it under 32 characters."), "guest_room")
+    if typed in (shown.phone or "", grouped(shown.phone)):
+        return shown, GuestFacts(name, shown.phone, room)
+    try:
+        if len(typed) > PHONE_MAX:
+            raise PhoneError(_("Type the phone number with its country code."))
+        return shown, GuestFacts(name, read_phone(typed, country), room)
+    except PhoneError as error:
+        raise FormError("guest", error.in_full, "guest_phone") from None
 
 
 def again_query(page: OrderPage) -> dict[str, Any]:

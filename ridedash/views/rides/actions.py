@@ -8,22 +8,26 @@ from flask import redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
+from ridedash.rides import correct_guest
 from ridedash.rides.actions import acknowledge
 from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult, arm_cancel, disarm_cancel, feedback
+from ridedash.rides.correct_guest import CorrectedMeanwhile, Correction, GuestNotStored
 from ridedash.rides.orders import after_restore, guest_start, resolve
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from ridedash.views.rides import action_forms
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.action_forms import FormError
+from ridedash.views.rides.guest_pencil import OVERTAKEN, said
 from ridedash.views.rides.page_context import QUERY_CODES, QUERY_OUTCOMES
 from ridedash.views.rides.pages import Answer, bp, render_order
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import forward_form
+from ridedash.wording import gettext as _
 
 # the forms that posted to /rides/<id>/resolve in earlier releases, by their field `what`
 FORWARDED: Final = {
@@ -88,6 +92,34 @@ def give_feedback(order_id: int) -> Answer:
     except FormError as error:
         return render_order(page, error), 422
     return _act(order_id, "feedback", feedback, rating, options, comments)
+
+
+@bp.post("/<int:order_id>/guest")
+@needs(BOOK)
+def correct(order_id: int) -> Answer:
+    """Correct the guest, and redirect to the ride, which says what followed.
+
+    What was typed stays in the form where it is refused, also if a colleague was faster.
+    """
+    page, s, staff = own_order(order_id), services(), current_staff()
+    try:
+        shown, wanted = action_forms.guest_facts(request.form, page.property.country)
+        others = bool(request.form.get("others"))
+        wish = Correction(staff.property_id, order_id, staff.id, shown, wanted, others)
+        done = correct_guest.correct(s.db, s.clock, wish)
+    except FormError as error:
+        return render_order(page, error), 422
+    except CorrectedMeanwhile:
+        words = _("A colleague corrected this guest meanwhile. Press again to save what you typed.")
+        return render_order(own_order(order_id), FormError("guest", words, OVERTAKEN)), 422
+    except GuestNotStored:
+        words = _("This guest was removed: nothing is stored that could be corrected.")
+        return render_order(own_order(order_id), FormError("guest", words)), 422
+    except (DatabaseBusy, CommitUnknown):
+        words = _("That could not be saved just now. Press again.")
+        return render_order(page, FormError("guest", words)), 422
+    query = f"?{said(done)}" if done.changed else ""
+    return redirect(f"/rides/{order_id}{query}", code=303)
 
 
 @bp.post("/<int:order_id>/withdraw")

@@ -1,6 +1,6 @@
 """The pieces of a ride's view model: each a small frozen value made from the gathered facts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -157,11 +157,17 @@ class StartCode:
 
 @dataclass(frozen=True)
 class GuestWords:
-    """What a guest reads about their ride; `meet`: the meeting place, while the driver is there."""
+    """What a guest reads about their ride; `meet`: the meeting place, while the driver is there.
+
+    `price` and `pays`: how much it costs and who pays it, where the desk's screen is turned to
+    them; "" where the other words say it.
+    """
 
     headline: str
     detail: str
     meet: str
+    price: str = ""
+    pays: str = ""
 
 
 @dataclass(frozen=True)
@@ -192,6 +198,9 @@ def lead(facts: RideFacts, audience: Audience) -> Words:
     words = order_words(order.state, audience, facts.for_words, restored=restored)
     if order.state in ("REJECTED", "NOT_SENT"):
         return _refused(facts, audience, words)
+    if order.state == "UNKNOWN" and audience is Audience.STAFF:
+        sentences = words.detail, service_quote(facts.answered)
+        return replace(words, detail=" ".join(filter(None, sentences)))
     return words
 
 
@@ -241,7 +250,7 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
     )
     if code is None and order.state == "NOT_SENT":
         code = "NOT_SENT"
-    refused = refusal(code, audience, message=order.message, fee=facts.fee)
+    refused = refusal(code, audience, message=facts.answered, fee=facts.fee)
     if code in (WITHDRAWN, START_MISSED):  # a withdrawal or a missed start is not a failure
         if audience is Audience.GUEST:
             ended = _("Not ordered") if code == START_MISSED else _("Ride cancelled")
@@ -265,9 +274,8 @@ def timer(facts: RideFacts) -> Timer | None:
     """The timer that is useful in this state: of the search, of the wait, or of our request."""
     order, ride = facts.page.order, facts.page.ride
     if order.state in ("SENDING", "UNKNOWN"):
-        pattern = _("for {up} min") if order.state == "UNKNOWN" else "{up}"
         # we are waiting for the answer, in real time
-        return _timer(REAL, facts.now, pattern, order.sent_at)
+        return _timer(REAL, facts.now, "{up}", order.sent_at)
     if order.state == "MATCHING":
         end = _search_end(facts)
         return _timer(facts.time, facts.now, _("{down} left"), order.sent_at, end)

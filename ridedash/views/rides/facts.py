@@ -1,5 +1,6 @@
 """The facts about an order and its ride, gathered once for all modules that put them in words."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -11,7 +12,9 @@ from pydantic import ValidationError
 
 from ridedash import wire
 from ridedash.geo import LatLng
+from ridedash.places import coordinates_text
 from ridedash.rides.tracking import totals
+from ridedash.rides.tracking.ends import end_of
 from ridedash.rides.tracking.intervals import cancel_free_until, search_ends
 from ridedash.rides.tracking.merge import DRIVER_LOST, DRIVER_STATUSES
 from ridedash.service.parsing.units import service_time
@@ -19,6 +22,7 @@ from ridedash.service.types.rate_cards import CancellationPolicy
 from ridedash.service.types.tracking import Snapshot
 from ridedash.service_time import ServiceTime
 from ridedash.store.orders import Action, OrderPage
+from ridedash.text import one_line
 from ridedash.views.web.formatting import (
     clock_time,
     day_time,
@@ -169,7 +173,7 @@ class RideFacts:
 
         False too if the service's answer contains a number, which may be a charge.
         """
-        if self.policy is None or not self._is_stopped_by_us or self.charged:
+        if self.policy is None or not self.is_stopped_by_us or self.charged:
             return False
         answer = self._answer("abort", "cancel").replace(self.page.order.booking_id or " ", "")
         return not any(letter.isdigit() for letter in answer)
@@ -191,14 +195,29 @@ class RideFacts:
 
     @cached_property
     def drop(self) -> tuple[LatLng, str] | None:
-        """The drop: the newest change that the service accepted, else that of the offer."""
+        """The drop: the newest change that the service accepted, else that of the offer.
+
+        Of a ride that was booked without one: where it ended, once it is over.
+        """
         changed = self.drop_change
         if changed is not None:
             return _payload_place(changed)
         offer = self.page.offer
         if offer.drop_lat is None or offer.drop_lng is None:
-            return None
+            return self._end
         return LatLng(offer.drop_lat, offer.drop_lng), offer.drop_name or _("the pinned place")
+
+    @property
+    def _end(self) -> tuple[LatLng, str] | None:
+        """Where a completed ride without a drop ended, with its address or else its point."""
+        ride = self.page.ride
+        if ride is None or self.status != wire.COMPLETED:
+            return None
+        if ride.end_lat is not None and ride.end_lng is not None:
+            end = LatLng(ride.end_lat, ride.end_lng)
+            return end, ride.end_name or coordinates_text(end)
+        found = end_of(self.snapshot, ride.ended_at, ride.position_at)
+        return (found, coordinates_text(found)) if found else None
 
     @property
     def pickup(self) -> tuple[LatLng, str]:
@@ -213,7 +232,14 @@ class RideFacts:
 
     def _answer(self, *names: str) -> str:
         done = [a for a in self.page.actions if a.name in names and a.state == "done"]
-        return (done[-1].text if done else None) or ""
+        return wire.said(done[-1].header, done[-1].text) if done else ""
+
+    @property
+    def answered(self) -> str:
+        """The service's words in its last answer to the order; "" if `message` is our own."""
+        order = self.page.order
+        refused = order.state == "REJECTED" or order.http_status is not None
+        return (order.message or "") if refused else ""
 
     @property
     def create_message(self) -> str:
@@ -225,6 +251,19 @@ class RideFacts:
         if order.state not in ("BOOKED", "MATCHING") or order.code is not None:
             return ""
         return service_quote(order.message)
+
+    @property
+    def handover_message(self) -> str:
+        """The service's words, quoted, when it found a driver for a shared ride; for staff."""
+        return service_quote(self.snapshot.message) if self.page.order.txn_id else ""
+
+    def sent(self, name: str) -> str:
+        """A text of the request that was or will be sent, such as `coupon_code`; "" without it."""
+        try:
+            value = json.loads(self.page.order.body).get(name)
+        except (ValueError, AttributeError):
+            return ""
+        return one_line(value)
 
     @property
     def ceiling(self) -> str:
@@ -288,6 +327,8 @@ class RideFacts:
             "left_line": ahead[:1].upper() + ahead[1:],
             "pickup": self.pickup[1],
             "drop": self.drop[1] if self.drop else _("wherever the guest says"),
+            # T: critical
+            "forget": _("Forget the old number plate") if self.since(DRIVER_LOST) else None,
             "fare": total,
             "payable": left,
             "pays": payment_words(Audience.STAFF, self.payment, left),
@@ -337,12 +378,13 @@ class RideFacts:
         return full_time(self.time.shown(instant) if instant else None, self.tz, self.locale)
 
     def _who(self) -> str | None:
-        if self.page.order.state == "CLOSED_NOT_BOOKED" or self._is_stopped_by_us:
+        if self.page.order.state == "CLOSED_NOT_BOOKED" or self.is_stopped_by_us:
             return _("us") if self.page.staff is None else _("our desk")
         return None
 
     @property
-    def _is_stopped_by_us(self) -> bool:
+    def is_stopped_by_us(self) -> bool:
+        """Whether the desk or the guest had the ride stopped, and the service did it."""
         return any(a.name in ("abort", "cancel") and a.state == "done" for a in self.page.actions)
 
     @property

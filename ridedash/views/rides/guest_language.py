@@ -9,9 +9,9 @@ from datetime import datetime
 from ridedash.extensions import language, reader_language, services
 from ridedash.rides.orders.fields import LANGUAGES as SPOKEN
 from ridedash.store.orders import OrderPage
-from ridedash.views.rides.components import GuestWords, guest_words, start_code
+from ridedash.views.rides.components import GuestWords, start_code
 from ridedash.views.rides.facts import RideFacts
-from ridedash.views.rides.view_model import RideView, ride_view
+from ridedash.views.rides.view_model import RideView, ride_view, words_to_show
 from ridedash.views.web.own_words import languages_for
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
 from ridedash.wording.readers import Surface, negotiate
@@ -22,7 +22,7 @@ from ridedash.wording.say import in_language
 class OwnWords(GuestWords):
     """The words for a guest whose language differs from the desk's."""
 
-    code_label: str
+    code_label: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,5 +66,5 @@ def desk_view(page: OrderPage, now: datetime, locale: str) -> RideView:
     with in_language(code):
         facts = RideFacts(page, now, s.time(), code)
         label = start_code(facts)
-        words = asdict(guest_words(facts)) | {"code_label": label.label if label else ""}
+        words = asdict(words_to_show(facts)) | {"code_label": label.label if label else ""}
     return replace(view, guest=OwnWords(**words))

@@ -22,19 +22,28 @@ from ridedash.rides.share_links import (
 )
 from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.rides.tracking.record import otp_of
+from ridedash.rides.tracking.told import note_told
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
 from ridedash.store.models.desk import CostCentre
-from ridedash.store.orders import OrderPage
+from ridedash.store.orders import Order, OrderPage
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.guest_language import guest_reads
 from ridedash.views.rides.messages import ready_message
+from ridedash.views.rides.prices import guest_pays_words, guest_price
 from ridedash.views.rides.print_assets import qr_code, still_map
 from ridedash.views.rides.receipt import receipt
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.current_user import by_staff_key, current_staff
-from ridedash.views.web.formatting import day_time, driver_words, zone
+from ridedash.views.web.formatting import (
+    clock_time,
+    day_text,
+    day_time,
+    driver_words,
+    joined,
+    zone,
+)
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import forward_form, locale, wants_json
 from ridedash.views.web.top_bar import demo_words
@@ -82,6 +91,8 @@ def make_card(order_id: int) -> Answer:
     The start code is printed too if the form requests it.
     """
     page = own_order(order_id)
+    with services().db.write() as db:  # the card has the plate
+        note_told(db, db.get_one(Order, order_id), services().clock())
     token, printed = request.form.get("token", ""), bool(request.form.get("code"))
     new = not _opens(services(), token, page)
     if printed or new:
@@ -202,6 +213,8 @@ def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
         return ""
     with s.db.write() as db:
         audit.record_code_shown(db, by_staff(staff.id), ride, by, s.clock())
+        if by == "page":
+            note_told(db, db.get_one(Order, page.order.id), s.clock())
     return code
 
 
@@ -239,7 +252,14 @@ class CardWords:
     """The sentences of a card, in one language."""
 
     demo: str  # says that no ride is real; "" for real rides
+    when: str  # the day and the time of a planned ride to come; "" for others
+    to: str
+    drop: str  # where the ride goes; "" if only the guest knows
     state: str  # in place of a plate that is not known yet
+    pays: str  # who pays, and how
+    pays_brief: str
+    price: str  # how much, as far as it is known
+    price_brief: str
     meet: str
     code: str
     follow: str
@@ -249,16 +269,32 @@ class CardWords:
 
 def card_words(page: OrderPage) -> CardWords:
     """The words of the card in the current language: see `in_language`."""
-    view, phone = _view(page), page.property.phone
+    s, view, phone = services(), _view(page), page.property.phone
+    facts = RideFacts(page, s.clock(), s.time(), locale())
     return CardWords(
-        demo=demo_words(services().settings),
+        demo=demo_words(s.settings),
+        when=_when(page, facts) if view.live else "",
+        to=_("To"),
+        drop=facts.drop[1] if facts.drop else "",
         state=_("Your car is named soon.") if view.live else view.headline,
+        pays=guest_pays_words(facts),
+        pays_brief=guest_pays_words(facts, brief=True),
+        price=guest_price(facts),
+        price_brief=guest_price(facts, brief=True),
         meet=_("Meet at"),
         code=view.otp.label if view.otp else _("Start code"),
         follow=_("Follow your ride on your phone"),
         only=_("For you only."),
         desk=_("Desk: %(phone)s", phone=grouped(phone)) if phone else "",
     )
+
+
+def _when(page: OrderPage, facts: RideFacts) -> str:
+    """The pickup of a planned ride with its day: paper is read on another day than printed."""
+    if page.order.pickup_at is None:
+        return ""
+    at = page.order.pickup_at.astimezone(facts.tz)
+    return joined(day_text(at, "MMMEd", locale()), clock_time(at, facts.tz, locale()), locale())
 
 
 def _card(page: OrderPage, token: str = "", code: str = "") -> str:

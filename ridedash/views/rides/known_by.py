@@ -199,7 +199,11 @@ def _of_actions(facts: RideFacts) -> Iterator[Found]:
             yield action.called_at, str(REQUESTS[action.name]), ""
         if in_vain or action.state in RESULTS:
             words = say(_result(action, in_vain), {"code": action.code})
-            yield action.settled_at or action.called_at, words, service_quote(action.text)
+            yield action.settled_at or action.called_at, words, _said(action)
+
+
+def _said(action: Action) -> str:
+    return service_quote(wire.said(action.header, action.text))
 
 
 def _result(action: Action, in_vain: bool) -> str:

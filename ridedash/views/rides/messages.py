@@ -13,15 +13,18 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash import wire
 from ridedash.extensions import limiter, services
+from ridedash.phones import without_extension
 from ridedash.rides.states import WITHOUT_RIDE, may_cancel
+from ridedash.rides.tracking.told import note_told
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
-from ridedash.store.orders import OrderPage
+from ridedash.store.orders import Order, OrderPage
 from ridedash.text import lines, one_line
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.guest_language import guest_language
+from ridedash.views.rides.prices import guest_pays_words, guest_price
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale, wants_json
@@ -78,6 +81,7 @@ def prepare(order_id: int) -> str | BaseResponse:
         who, subject = by_staff(staff.id), f"orders:{order_id}"
         facts = {"property_id": staff.property_id, "how": way}
         audit.record(db, who, "message.prepared", subject, "ok", s.clock(), **facts)
+        note_told(db, db.get_one(Order, order_id), s.clock())
     if wants_json():
         return Response(status=204)
     message = message_of(page, lines(request.form.get("text", ""), LONGEST))
@@ -102,7 +106,8 @@ def ready_message(page: OrderPage, url: str) -> Message:
 def message_of(page: OrderPage, text: str) -> Message:
     """The programs that can take a text for the guest of an order."""
     number, subject = page.guest.phone or "", _("Your ride · %(house)s", house=page.property.name)
-    digits = "".join(char for char in number if char in "0123456789")
+    plain = without_extension(number)
+    digits = "".join(char for char in plain if char in "0123456789")
     plus = "+" if number.startswith("+") else ""
     abroad = plus and len(digits) in NUMBER and not digits.startswith("0")
     return Message(
@@ -126,10 +131,12 @@ def ready_words(facts: RideFacts, url: str) -> str:
         ("{text}", words.detail if later else ""),
         ("{text}", car),
         (_("Meet the car at {text}"), facts.pickup[1] if _meets(facts) else ""),
-        (_("Your ride: {text}"), url),
     )
     shortened = [(sentence, one_line(fact, LONGEST_FACT)) for sentence, fact in sentences]
-    return "\n".join(say(sentence, {"text": fact}) for sentence, fact in shortened if fact)
+    found = [say(sentence, {"text": fact}) for sentence, fact in shortened if fact]
+    found.append(" · ".join(filter(None, (guest_price(facts), guest_pays_words(facts)))))
+    found.append(say(_("Your ride: {text}"), {"text": url}))
+    return "\n".join(found)
 
 
 def _meets(facts: RideFacts) -> bool:

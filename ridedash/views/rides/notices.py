@@ -1,7 +1,6 @@
 """The notices of a ride beside its headline: unusual facts, open actions, attention items."""
 
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ridedash import wire
@@ -12,17 +11,17 @@ from ridedash.rides.orders.after_restore import RECOVERED
 from ridedash.rides.orders.due import ORDERED_LATE
 from ridedash.rides.orders.transitions import HELD, NOT_STARTED, PLAN_FAILED
 from ridedash.rides.states import FAILED_STATES
+from ridedash.rides.tracking.merge import DRIVER_LOST
+from ridedash.store.board import SHIFT
 from ridedash.store.orders import Action
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.web.formatting import plate
 from ridedash.wording import Audience, outcome_words, say
 from ridedash.wording import gettext as _
-from ridedash.wording.attention import attention_words, door_words
+from ridedash.wording.attention import attention_words, door_words, seen_verb
 
 # attention items that the headline or another notice already mentions
 SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})
-# for this long a failed order needs attention
-STOPS_NEEDING: Final = timedelta(minutes=30)
 ON_THE_WAY: Final = frozenset({wire.IN_PROGRESS, *wire.TERMINAL})
 BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
@@ -39,7 +38,8 @@ class Notice:
     icon: str
     title: str
     detail: str = ""
-    seen: str = ""  # the attention item that "Seen" clears
+    seen: str = ""  # the attention item that a press clears
+    verb: str = ""  # what its button says
     stop: bool = False  # whether "Stop following" is offered too
 
 
@@ -48,7 +48,7 @@ def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
     swapped = _swapped(facts)
     if audience is Audience.GUEST:
         return tuple(filter(None, [swapped]))
-    found = [
+    found: list[Notice | None] = [
         _late_double(facts),
         swapped,
         _stopped(facts),
@@ -59,7 +59,8 @@ def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
         _recovered(facts),
         _at_door(facts),
     ]
-    return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts), _not_booked(facts)]))
+    found += [*_under_way(facts), *_attention(facts), _not_booked(facts)]
+    return tuple(replace(each, verb=seen_verb(each.seen)) for each in found if each)
 
 
 def _late_double(facts: RideFacts) -> Notice | None:
@@ -130,7 +131,7 @@ def _reconnect(facts: RideFacts) -> Notice | None:
 
 
 def _ambiguous_time(facts: RideFacts) -> Notice | None:
-    """The notice that clocks show the planned pickup time twice; the first one is meant."""
+    """The notice that clocks show the planned pickup time twice, and which one is meant."""
     order = facts.page.order
     if order.state != "SCHEDULED" or order.pickup_at is None:
         return None
@@ -139,6 +140,8 @@ def _ambiguous_time(facts: RideFacts) -> Notice | None:
         return None
     title = _("%(time)s comes twice that night", time=f"{here:%H:%M}")
     detail = _("Clocks go back then. The car is ordered for the first of the two.")
+    if here.fold:
+        detail = _("Clocks go back then. The car is ordered for the second of the two.")
     return Notice("twice", "info", "info", title, detail)
 
 
@@ -223,13 +226,15 @@ def _attention(facts: RideFacts) -> list[Notice]:
     for item in facts.page.attention:
         if item.name in SAID_ELSEWHERE:
             continue
+        if item.name == DRIVER_LOST and facts.status not in wire.SEARCHING | BEFORE_RIDE:
+            continue  # the guest has found the car, or none comes
         title, detail = attention_words(item.name, item.detail)
         if item.name == NOT_STARTED and facts.price_refused:
             prices = {"price": facts.price_refused, "ceiling": facts.ceiling}
             title = say(_("The guest pressed: it costs {price} now, above {ceiling}"), prices)
         seen = "" if item.name == HELD else item.name  # that item ends only with a decision
         found.append(
-            Notice(item.name, "warn", "needs", title, detail, seen, item.name in STOPPABLE)
+            Notice(item.name, "warn", "needs", title, detail, seen, stop=item.name in STOPPABLE)
         )
     return found
 
@@ -247,7 +252,7 @@ def _not_booked(facts: RideFacts) -> Notice | None:
     ended = page.order.resolved_at
     if facts.status is not None:
         ended = ride.ended_at if ride else None
-    if not failed or done_with or facts.now - (ended or page.order.created_at) >= STOPS_NEEDING:
+    if not failed or done_with or facts.now - (ended or page.order.created_at) >= SHIFT:
         return None
     title = _("Still on the list under “Needs you”")
     return Notice(
@@ -255,7 +260,7 @@ def _not_booked(facts: RideFacts) -> Notice | None:
         "quiet",
         "list",
         title,
-        _("For half an hour, or until somebody has seen it."),
+        _("Until somebody has seen it; the hand-over sheet names it after twelve hours."),
         NOT_BOOKED,
     )
 

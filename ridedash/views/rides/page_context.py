@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from flask import request
 from werkzeug.datastructures import ImmutableMultiDict
@@ -12,17 +13,19 @@ from ridedash.maps import MapParts, map_parts
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.bookings import DOCUMENT_OPTIONS
+from ridedash.store.companions import Companion, companions_of
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OrderPage
+from ridedash.store.orders import Order, OrderPage
 from ridedash.store.properties import favourites_of
 from ridedash.views.rides.action_forms import FormError
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.guest_language import guest_reads
+from ridedash.views.rides.guest_pencil import followed, pencil
 from ridedash.views.rides.handouts import link_state
 from ridedash.views.rides.known_by import known_by
-from ridedash.views.rides.view_model import RideView, placed_text
-from ridedash.views.web.formatting import flight_words, span, stamp
-from ridedash.views.web.permissions import AUDIT, may, may_link
+from ridedash.views.rides.view_model import RideView, placed_text, service_points
+from ridedash.views.web.formatting import FlightTime, flight_words, span, stamp
+from ridedash.views.web.permissions import AUDIT, MANAGE, may, may_link
 from ridedash.wording import Words, lazy, outcome_words, payment_name, say
 from ridedash.wording import gettext as _
 
@@ -56,8 +59,20 @@ QUERY_ACTIONS: Final = frozenset(
         "reopen",
         "stop",
         "link",
+        "guest",
     }
 )
+
+
+def _flight(order: Order, tz: ZoneInfo, locale: str) -> str:
+    return flight_words(
+        order.flight, FlightTime(order.departs_at, lands=order.flight_lands), tz, locale
+    )
+
+
+def _riding_along(page: OrderPage, s: Services) -> list[Companion]:
+    with s.db.read() as db:
+        return companions_of(db, [page.order.id]).get(page.order.id, [])
 
 
 def page_context(
@@ -72,11 +87,15 @@ def page_context(
         "map": ride_map(page, s),
         "home": home_of(page.property),
         "pickup": facts.pickup[1],
+        "along": _riding_along(page, s),
+        "service_points": service_points(facts),
+        "coupon": facts.sent("coupon_code"),
+        "affiliate": facts.sent("affiliate_uid") if may(MANAGE) else "",
         "placed": placed_text(facts),
         "placed_full": facts.full_at(page.order.created_at),
         "policy": policy_sentence(facts),
         "pays": payment_name(facts.payment),
-        "flight": flight_words(page.order.flight, page.order.departs_at, facts.tz, locale),
+        "flight": _flight(page.order, facts.tz, locale),
         "fee": facts.fee,
         "fee_now": fee_now(view, facts),
         "said": result_words(view, facts.fee),
@@ -91,6 +110,8 @@ def page_context(
         "seen_at": stamp(view.seen_at),
         "points": _points(page, view),
         "known": known_by(facts) if may(AUDIT) else None,
+        "pencil": pencil(page, s, error),
+        "followed": followed(page, s),
         **_beside(page, s),
     }
 

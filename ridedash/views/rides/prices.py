@@ -10,14 +10,27 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.rides.states import WITHOUT_RIDE
-from ridedash.rides.tracking.totals import BILLED, cost_of, payable_of, total_of
+from ridedash.rides.tracking.totals import (
+    BILLED,
+    cost_of,
+    payable_of,
+    total_of,
+    wallet_fell_by,
+)
 from ridedash.service.parsing.fields import number
 from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.views.web.formatting import decimal, exact, has_cents, minutes, money
 from ridedash.wire import Kind
-from ridedash.wording import PAYMENT_NOT_KNOWN, Audience, payment_words, say
+from ridedash.wording import (
+    PAYMENT_NOT_KNOWN,
+    Audience,
+    PayWhen,
+    guest_pays,
+    payment_words,
+    say,
+)
 from ridedash.wording import gettext as _
 
 NO_PRICE: Final = "–"
@@ -54,6 +67,52 @@ def price(facts: RideFacts) -> tuple[str, str]:
         )
         return money(facts.total, facts.currency, facts.locale), note
     return price_expected(facts)
+
+
+def paid_when(facts: RideFacts) -> PayWhen:
+    """At which moment of its payment a ride is, for the words that its guest reads."""
+    status = facts.status
+    if facts.page.order.state in WITHOUT_RIDE or status in NOT_RIDDEN:
+        return PayWhen.NO_RIDE
+    if facts.kind is Kind.SHARE:
+        return PayWhen.AFTER if status in (wire.IN_PROGRESS, wire.COMPLETED) else PayWhen.START
+    if status == wire.COMPLETED:
+        return PayWhen.AFTER
+    return PayWhen.BILL if status == wire.INVOICE and facts.kind is Kind.AUTO else PayWhen.BEFORE
+
+
+def guest_pays_words(facts: RideFacts, *, brief: bool = False) -> str:
+    """Who pays this ride, and how, for its guest."""
+    left, payment = money(facts.payable, facts.currency, facts.locale), facts.payment
+    if facts.status == wire.COMPLETED and paid_in_cash(facts):
+        payment = wire.CASH  # the service has the last word
+    return guest_pays(payment, paid_when(facts), left, brief=brief)
+
+
+def paid_in_cash(facts: RideFacts) -> bool:
+    """Whether the service says that an auto's ride was paid wholly in cash."""
+    trip, left = facts.snapshot.trip, facts.payable
+    cash = trip.cash_paid if trip is not None and facts.kind is Kind.AUTO else None
+    return bool(cash) and left is not None and cash is not None and cash >= left
+
+
+def detail_says_pay(facts: RideFacts) -> bool:
+    """Whether the line below the guest's headline says already what there is to pay."""
+    searched = facts.status == wire.ALLOTMENT_FAILED or facts.page.order.state == "FAILED"
+    return searched or paid_when(facts) is PayWhen.BILL
+
+
+def guest_price(facts: RideFacts, *, brief: bool = False) -> str:
+    """How much the ride costs, as far as it is known, for its guest; "" if there is no ride.
+
+    `brief`: without the note, unless the amount was for another drop.
+    """
+    if paid_when(facts) is PayWhen.NO_RIDE:
+        return ""
+    amount, note = price(facts)
+    if brief and amount and facts.drop_change is None:
+        return amount
+    return " · ".join(filter(None, (amount, note)))
 
 
 def price_expected(facts: RideFacts) -> tuple[str, str]:
@@ -200,18 +259,31 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
         rows.append(("payable", _("Total"), payable_of(trip), True))
     paid = trip.cash_paid
     rows.append(("cash", _("Paid in cash"), paid, paid == payable_of(trip)))
-    notes = [note for note in (_who_paid(trip), *notes) if note]
+    notes = [note for note in (_who_paid(facts, trip), *notes) if note]
     return Invoice(_lines(rows, currency, locale), tuple(notes))
 
 
-def _who_paid(trip: TripInfo) -> str:
-    """A note on what is unclear about the payment of an ended ride, or "".
+def _who_paid(facts: RideFacts, trip: TripInfo) -> str:
+    """A note on what the service's answers prove about the payment of an ended ride, or "".
 
-    The service reports only the cash.
+    They have the cash, and the balance of the wallet with the bill and at the end.
     """
     total = payable_of(trip)
     if total is None or (trip.cash_paid is not None and trip.cash_paid >= total):
         return ""
+    fell, rest = wallet_fell_by(facts.snapshot), total - (trip.cash_paid or 0)
+    if fell is not None and fell == rest:
+        amount = money(fell, facts.currency, facts.locale)
+        return say(
+            _("The rest was paid from the wallet: its balance fell by {amount}.")
+            if trip.cash_paid
+            else _("Paid from the wallet: its balance fell by {amount}."),
+            {"amount": amount},
+        )
+    if fell == 0 and trip.cash_paid == 0:
+        return _(
+            "Not paid in cash; the wallet's balance was the same with the bill and at the end."
+        )
     if trip.cash_paid is None:
         return _("Paid from the wallet or to the driver: the ride company does not say.")
     if not trip.cash_paid:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ridedash import wire
+from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.rides.tracking.totals import payable_of, sum_of
 from ridedash.store.orders import OrderPage
+from ridedash.views.rides.components import guest_words
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.prices import Invoice, invoice
 from ridedash.views.rides.view_model import RideView
@@ -80,6 +82,7 @@ def _rows(
         ("pickup", _("From"), facts.pickup[1]),
         ("drop", _("To"), view.drop.name if view.drop else _("The guest told the driver")),
         ("ride", _("Ride"), [page.offer.display_name, view.took]),
+        ("coupon", _("Coupon"), facts.sent("coupon_code")),
         ("seats", _("Seats"), str(page.order.seats) if page.order.seats else ""),
         ("driver", _("Driver"), first_name(driver.name) if driver else ""),
         ("car", _("Car"), cab.car if cab else ""),
@@ -105,6 +108,9 @@ def _state(facts: RideFacts, view: RideView, found: Invoice | None) -> str:
         return _("The ride is over. The ride company has sent no price for it.")
     if view.live:
         return _("No bill yet: the ride company sends it when the ride is over.")
+    if facts.page.order.state in WITHOUT_RIDE:  # what staff read of a refusal names accounts
+        words = guest_words(facts)
+        return f"{words.headline}. {words.detail}"
     return f"{view.headline}. {view.detail}"
 
 

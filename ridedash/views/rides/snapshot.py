@@ -12,6 +12,7 @@ from ridedash.__about__ import __version__
 from ridedash.extensions import language, limiter, services
 from ridedash.rides.orders.resolve import undo_until
 from ridedash.service_time import ServiceTime
+from ridedash.store.board import SHIFT
 from ridedash.store.orders import OrderPage
 from ridedash.store.poll_marks import revision_of
 from ridedash.views.poll_cache.cache import CacheEntry, Key, polls
@@ -19,7 +20,6 @@ from ridedash.views.rides.access import own_order
 from ridedash.views.rides.components import OLD_PLATE_FOR
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.guest_language import desk_view
-from ridedash.views.rides.notices import STOPS_NEEDING
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import stamp, zone
 from ridedash.views.web.responses import PollBody
@@ -35,7 +35,7 @@ def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
     changes = [datetime.combine(now.astimezone(tz).date() + timedelta(days=1), day_time(0), tz)]
     # a failed order stops needing attention this long after one of these (views/rides/notices.py)
     starts = (order.created_at, order.resolved_at, ride.ended_at if ride else None)
-    changes += [each + STOPS_NEEDING for each in starts if each]
+    changes += [each + SHIFT for each in starts if each]
     if ride and ride.swapped_at:
         changes.append(ride.swapped_at + OLD_PLATE_FOR)
     instants = (facts.fee_from, facts.retries_at, undo_until(order), order.guest_until)

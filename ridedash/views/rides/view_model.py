@@ -3,21 +3,34 @@
 See docs/pages.md 1.
 """
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from ridedash import wire
+from ridedash.geo import LatLng, distance_m
+from ridedash.places import coordinates_text
 from ridedash.rides.orders.resolve import undo_until
 from ridedash.rides.states import WITHOUT_RIDE, actions, held_actions
 from ridedash.rides.tracking.intervals import freshness
+from ridedash.rides.tracking.policy import SAME_PLACE_M
+from ridedash.service.parsing.fields import Distance
 from ridedash.service_time import ServiceTime
 from ridedash.store.models.orders import OrderState
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts, status_of
-from ridedash.views.rides.prices import Invoice, invoice, kilometres, price
+from ridedash.views.rides.prices import (
+    Invoice,
+    detail_says_pay,
+    guest_pays_words,
+    guest_price,
+    invoice,
+    kilometres,
+    price,
+)
 from ridedash.views.web.formatting import age, listed, minutes, stamp
 from ridedash.wording import Audience, Words
 from ridedash.wording import gettext as _
@@ -47,6 +60,7 @@ class RideView:
     icon: str
     # the words for the guest, shown when staff turn the desk's screen to the guest
     guest: parts.GuestWords | None
+    person: str  # for staff: another value once the guest, as the page names them, is corrected
     timer: parts.Timer | None
     notices: tuple[parts.Notice, ...]
     actions: tuple[parts.ActionView, ...]
@@ -119,7 +133,7 @@ def ride_view(
         booking_id=page.order.booking_id,
         kind=facts.kind.value,
         **_words(lead),
-        guest=parts.guest_words(facts) if audience is Audience.STAFF else None,
+        guest=words_to_show(facts) if audience is Audience.STAFF else None,
         timer=parts.timer(facts),
         notices=parts.notices(facts, audience),
         actions=parts.buttons(facts, allowed_actions(page)),
@@ -138,6 +152,12 @@ def ride_view(
         **_freshness(page, now),
         **_clock(facts),
     )
+
+
+def words_to_show(facts: RideFacts) -> parts.GuestWords:
+    """What the guest reads on the desk's screen: the state of the ride, its price, who pays it."""
+    pays = "" if detail_says_pay(facts) else guest_pays_words(facts)
+    return replace(parts.guest_words(facts), price=guest_price(facts, brief=True), pays=pays)
 
 
 def _clock(facts: RideFacts) -> dict[str, Any]:
@@ -206,16 +226,45 @@ def _for_staff(facts: RideFacts, staff: bool) -> dict[str, Any]:
     """The parts for staff only: the service's words and its page of the ride, fellow passengers."""
     live = facts.status in parts.MOVING
     return {
-        "passengers": listed(facts.snapshot.passengers, facts.locale) if staff else "",
+        "person": _person(facts.page) if staff else "",
+        "passengers": listed(facts.snapshot.passengers, facts.locale) if staff and live else "",
         "share_url": (facts.snapshot.share_ride_url or "") if staff and live else "",
-        "said_create": facts.create_message if staff else "",
+        "said_create": (facts.handover_message or facts.create_message) if staff else "",
         "said_drop": facts.accepted_message("drop") if staff else "",
     }
+
+
+def _person(page: OrderPage) -> str:
+    """A checksum of what the page says of its guest: open pages then fetch these parts again."""
+    guest = page.guest
+    said = guest.name, guest.phone, guest.phone2, page.order.room, guest.erased_at is None
+    return format(zlib.crc32(repr(said).encode()), "x")
 
 
 def _price(facts: RideFacts) -> dict[str, Any]:
     fare, note = price(facts)
     return {"fare": fare, "fare_note": note}
+
+
+def service_points(facts: RideFacts) -> str:
+    """Pickup and drop as the service reports them; "" before it does.
+
+    A point that is not where ours is says how far away it is.
+    """
+    ours = facts.pickup[0], facts.drop[0] if facts.drop else None
+    sent = facts.snapshot.pickup, facts.snapshot.drop
+    both = zip(sent, ours, strict=True)
+    return " – ".join(_point_words(facts, *pair) for pair in both) if any(sent) else ""
+
+
+def _point_words(facts: RideFacts, sent: LatLng | None, ours: LatLng | None) -> str:
+    if sent is None:
+        return "–"
+    away = distance_m(sent, ours) if ours is not None else 0.0
+    if away <= SAME_PLACE_M:
+        return coordinates_text(sent)
+    far = kilometres(Distance(metres=round(away)), facts.locale)
+    return _("%(point)s (%(far)s from ours)", point=coordinates_text(sent), far=far)
 
 
 def distance_left(facts: RideFacts) -> str:

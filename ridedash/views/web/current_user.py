@@ -1,22 +1,19 @@
-"""The signed-in member of staff behind a request, and the redirect to the sign-in page."""
+"""The signed-in member of staff behind a request, and the address of the sign-in page."""
 
 import re
 from dataclasses import dataclass
 from typing import Final, cast
 from urllib.parse import unquote, urlencode, urlsplit
 
-from flask import Response, current_app, g, jsonify, redirect, request, session
+from flask import current_app, g, request, session
 from flask_login import UserMixin, current_user
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 from werkzeug.wrappers import Request
-from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import login_manager, services
 from ridedash.store.actors import Actor, ActorKind
 from ridedash.store.sign_ins import SignInFacts, sign_in_facts
-from ridedash.views.web.responses import wants_json
-from ridedash.wording import gettext as _
 
 KNOWN: Final = "ridedash.known"  # the key of the request's sign-in in its WSGI environ
 NEXT: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_\-./~%?=&+]*")
@@ -74,14 +71,6 @@ def load_staff(request: Request) -> SignedIn | None:
 def current_sign_in() -> SignInFacts:
     """The sign-in behind a request. Call it only in a view whose permission a role has."""
     return cast(SignInFacts, request.environ[KNOWN])
-
-
-@login_manager.unauthorized_handler  # type: ignore[untyped-decorator]
-def ask_to_sign_in() -> tuple[Response, int] | BaseResponse:
-    """401 as JSON for scripts; for people a redirect to the sign-in page, which then leads back."""
-    if wants_json():
-        return jsonify(error="signed_out", message=_("You are signed out.")), 401
-    return redirect(sign_in_address(), code=303)
 
 
 def sign_in_address() -> str:

@@ -73,15 +73,6 @@ def address() -> str:
     return "/kiosk" if device(KioskKind.KIOSK) else "/door"
 
 
-def cleared_at_sign_out() -> str:
-    """The value of Clear-Site-Data when staff sign out; the browser of a device keeps its cookies.
-
-    The cache is not deleted: every page says `no-store`, and some browsers take many seconds to
-    delete it.
-    """
-    return '"storage"' if has_cookie() else '"cookies", "storage"'
-
-
 def give(answer: Response, kind: KioskKind, token: str) -> None:
     """Let the browser keep a device's token."""
     g.pop("devices", None)

@@ -1,7 +1,8 @@
 """Error pages: what happened, what it means, one next step, and a reference to the log line."""
 
 import logging
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from flask import Flask, Response, current_app, g, jsonify, render_template, request
 from flask_login import current_user
@@ -10,9 +11,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, SecurityError
 from werkzeug.wrappers import Response as BaseResponse
 
+from ridedash.extensions import login_manager, services
 from ridedash.observability.exceptions import reason
+from ridedash.store import restores
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.database.migrate import misses_tables
+from ridedash.views.web import kept_forms
 from ridedash.views.web.current_user import form_page, sign_in_address
 from ridedash.views.web.request_log import reference, route
 from ridedash.views.web.responses import wants_json
@@ -61,12 +65,18 @@ PAGES: Final = {
     ),
 }
 # nothing has failed: the user can go on with the top bar
-WITH_BAR: Final = frozenset({403, 404, 405})
+WITH_BAR: Final = frozenset({403, 404, 405, 409})
 WITHOUT_SIGN_IN: Final = ("/sign-in", "/kiosk/pair")  # forms for people who are not signed in
 EXPIRED_FORM: Final = (
     _("This page was open for too long"),
     _("Nothing was changed."),
     _("Go back, reload the page and send it again."),
+)
+# for a row whose number was given out, and which a restored database does not have
+FORGOTTEN: Final = (
+    _("This is not in the database any more"),
+    _("The database was restored to an earlier moment. Nothing was done."),
+    _("See what is missing, or go to the list of rides."),
 )
 OTHER_SITE: Final = (
     _("That came from another address"),
@@ -118,8 +128,10 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(Exception, on_anything)
 
 
-def on_csrf(error: CSRFError) -> Answer:
+def on_csrf(error: CSRFError) -> Answer | BaseResponse:
     """A form without its CSRF token, with one of an earlier sign-in, or sent after a sign-out.
+
+    A booking form that was sent after a sign-out is kept: see kept_forms.py.
 
     Also a form whose page has another address than the request: a proxy that forwards the host
     without its port causes that for every form (docs/operating.md, Behind a proxy).
@@ -129,6 +141,8 @@ def on_csrf(error: CSRFError) -> Answer:
         return _answer(error.code or 400, OTHER_SITE)
     if _signed_in():
         return _answer(error.code or 400, EXPIRED_FORM)
+    if not wants_json() and kept_forms.sealed():
+        return current_app.make_response(login_manager.unauthorized())
     return _answer(401, SIGNED_OUT, sign_in=sign_in_address())
 
 
@@ -167,6 +181,9 @@ def on_http(error: HTTPException) -> BaseResponse:
     given = error.get_response()
     if error.code is None or error.code < 400:
         return given
+    named = [each for each in (request.view_args or {}).values() if isinstance(each, int)]
+    if error.code == 404 and is_forgotten(named):
+        return current_app.make_response(_answer(409, FORGOTTEN, forgotten=True))
     answer: BaseResponse = current_app.make_response(
         _answer(
             error.code,
@@ -179,6 +196,20 @@ def on_http(error: HTTPException) -> BaseResponse:
         if name in given.headers:
             answer.headers[name] = given.headers[name]
     return answer
+
+
+def is_forgotten(numbers: Sequence[int]) -> bool:
+    """Whether a restored database has forgotten one of these numbers, which are none of its rows.
+
+    See docs/booking-protocol.md 1.7. False while the database can't be read.
+    """
+    try:
+        if not numbers or not current_user.is_authenticated:
+            return False
+        with services().db.read() as s:
+            return any(restores.forgot(s, number, services().clock()) for number in numbers)
+    except (DatabaseBusy, SQLAlchemyError):
+        return False
 
 
 def on_database(error: Exception) -> BaseResponse:
@@ -206,13 +237,19 @@ def page(status: int, words: tuple[str, str, str], back: str = "") -> Answer:
 
 
 def _answer(
-    status: int, words: tuple[object, object, object], sign_in: str = "", ride: str = ""
+    status: int,
+    words: tuple[object, object, object],
+    sign_in: str = "",
+    ride: str = "",
+    *,
+    forgotten: bool = False,
 ) -> Answer:
     unattended = status >= 500 and request.path in DEVICE_PAGES and request.method == "GET"
     title, meaning, step = (str(word) for word in (OUT_OF_ORDER if unattended else words))
     if wants_json():
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
     g.error_page = status not in WITH_BAR  # such a page has no top bar, which queries the database
-    facts = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in, "ride": ride}
+    facts: dict[str, Any] = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in}
     facts |= {"reference": reference(), "again_s": str(AGAIN_S) if unattended else ""}
+    facts |= {"ride": ride, "forgotten": forgotten}
     return render_template("web/error.html", status=status, **facts), status

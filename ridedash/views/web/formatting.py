@@ -10,7 +10,7 @@ from copy import copy
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from babel.core import Locale, UnknownLocaleError
@@ -256,17 +256,20 @@ def time_in_full(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
     return _("%(day)s, %(time)s, %(ahead)s") % words
 
 
-def flight_words(
-    number: str | None, departs_at: datetime | None, tz: ZoneInfo, locale: str = "en"
-) -> str:
+class FlightTime(NamedTuple):
+    """When a flight leaves, or lands; None when that is not known."""
+
+    at: datetime | None
+    lands: bool
+
+
+def flight_words(number: str | None, when: FlightTime, tz: ZoneInfo, locale: str = "en") -> str:
     """A flight for staff: LH 760, leaves Tue 24 Nov 21:40; "" for none."""
-    at = ""
-    if departs_at is not None:
-        at = _(
-            "leaves %(at)s",
-            at=weekday_time(departs_at, tz, locale),
-        )
-    return with_pauses(number, at)
+    if when.at is None:
+        return with_pauses(number, "")
+    at = weekday_time(when.at, tz, locale)
+    lands = _("lands %(at)s", at=at)
+    return with_pauses(number, lands if when.lands else _("leaves %(at)s", at=at))
 
 
 def _ahead(minutes: int, days: int) -> str:
@@ -342,8 +345,11 @@ def age(seconds: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """A duration as a stopwatch shows it, minutes and seconds: 0:42, 12:05."""
+    """A duration as a stopwatch shows it, 0:42, 12:05; from an hour on "1 h 25 min"."""
     whole = max(0, int(seconds))
+    if whole >= 3600:
+        words = _("{h} h {m} min").replace("{h}", str(whole // 3600))
+        return words.replace("{m}", str(whole % 3600 // 60))
     return f"{whole // 60}:{whole % 60:02d}"
 
 

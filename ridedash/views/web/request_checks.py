@@ -20,6 +20,10 @@ READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 OURS: Final = frozenset({"", "same-origin", "none"})
 
 
+# views that take files, and how many bytes a request to them may have
+UPLOADS: Final = {"lists.read": 2_200_000}
+
+
 class LimitedFormParser(FormDataParser):
     """Werkzeug's parser with a limit of fields for both kinds of forms, not only for multipart."""
 
@@ -42,6 +46,15 @@ def init_app(app: Flask) -> None:
     """Check each request. Registered to run before the CSRF token is checked."""
     app.request_class = LimitedRequest
     app.before_request(_refuse_other_sites)
+    app.before_request(_allow_uploads)
+
+
+def _allow_uploads() -> None:
+    """Let a view that takes files read a larger request than all others."""
+    limit = UPLOADS.get(request.endpoint or "")
+    if limit is not None:
+        request.max_content_length = limit
+        request.max_form_memory_size = limit
 
 
 def _refuse_other_sites() -> errors.Answer | None:

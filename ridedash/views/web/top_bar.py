@@ -10,7 +10,9 @@ from ridedash.config import Settings
 from ridedash.extensions import services
 from ridedash.rides.health import Alarms, alarms, heartbeat_age, is_alive
 from ridedash.rides.kiosk_state import is_open
+from ridedash.rides.orders.list_press import STOPPED
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
+from ridedash.store.guest_lists import ListInNeed, lists_in_need
 from ridedash.store.kiosk_desk import Ring, rings
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property, Staff
@@ -114,6 +116,7 @@ class BarFacts:
     restored: Waiting | None
     accounts: list[AccountInNeed]
     rings: list[Ring]
+    lists: list[ListInNeed]
 
 
 def bar_facts(db: Session, now: datetime) -> BarFacts:
@@ -130,6 +133,7 @@ def bar_facts(db: Session, now: datetime) -> BarFacts:
         None if prop is None else waiting(db, number, homeless=may(ADMIN)),
         accounts_in_need(db, number, services().vault),
         [each for each in ringing if each.what != "silent" or _is_missed(db, each, prop, now)],
+        lists_in_need(db, number, by_person=STOPPED),
     )
 
 
@@ -160,6 +164,7 @@ def staff_bar(facts: BarFacts) -> StaffBar:
         found is not None and bool(found.held or found.lost),
         (
             *map(_in_need, facts.accounts),
+            *map(_waiting_list, facts.lists),
             *_silent_kiosks(facts),
             *_wrong_clock(facts.alarms.clock_ahead_s),
         ),
@@ -231,10 +236,10 @@ def _silent(wrong: Alarms, prop: Property, now: datetime) -> str:
 
 def _restored(found: Waiting, prop: Property, now: datetime) -> str:
     """The message that the database was restored from a backup, and how much is to be decided."""
-    sentences = [_("The database was restored from a backup.")]
+    at = ""
     if found.restored_to is not None:
         at = day_time(found.restored_to, now, zone(prop.timezone), locale())
-        sentences = [_("The database was restored to %(at)s.", at=at)]
+    sentences = [_happened(found, at)]
     if found.held:
         sentences.append(
             ngettext(
@@ -247,9 +252,20 @@ def _restored(found: Waiting, prop: Property, now: datetime) -> str:
         sentences.append(
             ngettext("%(num)d order is missing.", "%(num)d orders are missing.", found.lost)
         )
-    if not found.held and not found.lost:
+    if not found.held and not found.lost and not found.is_bare:
         sentences.append(_("What was entered after that is missing."))
     return " ".join(sentences)
+
+
+def _happened(found: Waiting, at: str) -> str:
+    """What happened to the database; `at` is the last time that it knows of, or ""."""
+    if found.is_bare and at:
+        return _("The record of what was ordered since %(at)s is lost.", at=at)
+    if found.is_bare:
+        return _("The record of what was ordered is lost.")
+    if at:
+        return _("The database was restored to %(at)s.", at=at)
+    return _("The database was restored from a backup.")
 
 
 def _asking(asking: tuple[Ring, ...]) -> str:
@@ -295,6 +311,20 @@ def _wrong_clock(ahead_s: float | None) -> list[Alert]:
         n=round(abs(ahead_s) / 60),
     )
     return [Alert("clock", fast if ahead_s > 0 else slow, detail, "", "")]
+
+
+def _waiting_list(found: ListInNeed) -> Alert:
+    title = _("A guest list has stopped")
+    if not found.code:
+        title = ngettext(
+            "Guest list: %(num)d car waits for an answer",
+            "Guest list: %(num)d cars wait for an answer",
+            found.asking,
+        )
+    detail = _("Nothing is ordered for these guests until somebody decides.")
+    if found.label:
+        detail = f"{found.label} · {detail}"
+    return Alert(f"list-{found.id}", title, detail, _("Look"), f"/lists/{found.id}")
 
 
 def _in_need(account: AccountInNeed) -> Alert:

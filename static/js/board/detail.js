@@ -6,7 +6,9 @@
 import { RideView } from "../rides/view.js";
 import { openPanel } from "../rides/keys.js";
 import { formData, patience } from "../shared/ask.js";
+import { tellEnded } from "../shared/ended.js";
 import { parsed } from "../shared/markup.js";
+import { putBack, sentBy, typedIn } from "../shared/typed.js";
 
 const HEADERS = { "X-Part": "beside", Accept: "text/html" };
 const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that open a page of their own
@@ -54,7 +56,7 @@ export class Detail {
     this.#leave(); // the forms of the previous ride must not be used for this one
     this.id = id;
     const root = await this.#ask(`/rides/${id}`, { headers: HEADERS });
-    if (root) this.#mount(root, true);
+    if (root) this.#mount(root);
   }
 
   /** Draw the chosen ride on `map` from now on. */
@@ -89,14 +91,20 @@ export class Detail {
     this.view = null;
   }
 
-  #mount(root, byUser) {
+  /**
+   * Insert the page of a ride. `sent`: after an action, what its form had (sentBy); what is typed
+   * in other forms, or was typed since, stays.
+   */
+  #mount(root, sent = null) {
+    const typed = sent && typedIn(this.box, sent);
     this.#end();
     this.map?.clear();
     this.box.replaceChildren(document.adoptNode(root));
     this.box.scrollTop = 0;
     this.view = new RideView(root, { headers: HEADERS });
     this.view.start();
-    if (this.map) this.view.drawOn(this.map, { asked: byUser });
+    if (this.map) this.view.drawOn(this.map, { asked: !sent });
+    if (typed) putBack(root, typed);
     this.mounted();
     root.querySelector("#form-error")?.focus();
   }
@@ -124,6 +132,7 @@ export class Detail {
     event.preventDefault();
     if (address.endsWith("/again") || form.hasAttribute("aria-busy")) return;
     form.setAttribute("aria-busy", "true");
+    const sent = sentBy(form);
     const root = await this.#ask(address, {
       method: "POST",
       headers: HEADERS,
@@ -131,7 +140,7 @@ export class Detail {
     });
     form.removeAttribute("aria-busy");
     if (!root) return;
-    this.#mount(root, false);
+    this.#mount(root, sent);
     this.box.querySelector("#said, #form-error")?.focus({ preventScroll: true });
     this.done();
   }
@@ -146,7 +155,7 @@ async function ridePage(address, options) {
       signal: patience(),
       ...options,
     });
-    if (new URL(answer.url).pathname === "/sign-in") location.assign("/sign-in");
+    if (new URL(answer.url).pathname === "/sign-in") tellEnded();
     else if (answer.ok || answer.status === 422) {
       const page = parsed(await answer.text());
       const root = page.querySelector("[data-ride]");

@@ -29,9 +29,8 @@ export class Known {
 
   /** Store an answer; returns the ids of the rows that changed. */
   take(body) {
-    for (const id of body.gone ?? []) this.rows.delete(id);
     for (const row of body.rows) this.rows.set(row.id, row);
-    if (body.order) this.order = body.order;
+    if (body.order) this.#list(body.order);
     if (body.cabs) this.cabs = body.cabs;
     this.v = body.v;
     this.rideV = body.v.split(".")[2];
@@ -43,19 +42,18 @@ export class Known {
     return this.order.map((id) => this.rows.get(id)).filter(Boolean);
   }
 
+  /** Store which rows there are, in their order; the others have left the board. */
+  #list(order) {
+    this.order = order;
+    const there = new Set(order);
+    for (const id of this.rows.keys()) if (!there.has(id)) this.rows.delete(id);
+  }
+
   #since() {
     if (!this.v) return "";
     const [order, cabs] = this.v.split(".");
     const head = `${order}.${cabs}.${this.rideV}`;
-    let before = 0;
-    const rows = [...this.rows.keys()]
-      .sort((a, b) => a - b)
-      .map((id) => {
-        const step = (id - before).toString(36);
-        before = id;
-        return step + this.rows.get(id).rev;
-      });
-    const since = `${head}~${rows.join(".")}`;
+    const since = `${head}~${[...this.rows.values()].map((row) => row.rev).join("")}`;
     return since.length > LONGEST ? `${head}~` : since;
   }
 }

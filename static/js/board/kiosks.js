@@ -6,6 +6,7 @@
 import { ageText, span } from "../shared/ages.js";
 import { askQuietly, formData } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
+import { enter } from "../shared/panels.js";
 import { setText } from "../shared/slots.js";
 
 const MOVED_MS = 700; // how long a person needs to notice that cards have moved
@@ -28,6 +29,8 @@ export class Kiosks {
         const dialog = root.querySelector(`[data-${open.dataset.opens}-dialog]`);
         dialog.dispatchEvent(new CustomEvent("ridedash:open"));
         dialog.showModal();
+        const code = dialog.querySelector("[data-kcode-form]");
+        if (code) enter(code);
       });
   }
 

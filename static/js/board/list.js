@@ -1,12 +1,12 @@
 /**
- * The list of rides. Only changed text is updated, and what the user points at or has in focus is
- * not replaced by another row (groups.js).
+ * The list of rides. Only changed text is updated, at once; rows move when nobody is about to press
+ * one (hold.js).
  */
 
 import { ageText, timerText } from "../shared/ages.js";
-import { counted } from "../shared/counts.js";
 import { isShown, setIcon, setText } from "../shared/slots.js";
 import { Groups } from "./groups.js";
+import { Hold } from "./hold.js";
 
 const CELLS = ["headline", "guest", "room", "car", "to", "plate", "placed", "kiosk", "mark", "why"];
 
@@ -16,7 +16,6 @@ export class RideList {
     this.root = root;
     this.patterns = patterns;
     this.pattern = root.querySelector("template[data-row]").content.firstElementChild;
-    this.heldLine = root.querySelector("[data-held-line]");
     this.nodes = new Map(
       [...root.querySelectorAll(".row[data-id]")].map((node) => [Number(node.dataset.id), node]),
     );
@@ -25,15 +24,8 @@ export class RideList {
     this.rows = [];
     this.ticking = [];
     this.shown = "";
-    this.waits = false; // whether rows still have to move, or marks to be removed
     this.chosen = null;
-    root.querySelector("[data-held-button]").addEventListener("click", () => this.arrange(true));
-    const body = root.querySelector(".list-body");
-    body.addEventListener("pointerleave", () => setTimeout(() => this.#left(true)));
-    // a row that moves loses the focus too, without being left
-    body.addEventListener("focusout", ({ relatedTarget: to }) =>
-      setTimeout(() => this.#left(Boolean(to) && !body.contains(to))),
-    );
+    this.hold = new Hold(root.querySelector(".list-body"));
   }
 
   /** Show the rows in this order; `changed` are the ids of those that differ from before. */
@@ -43,35 +35,22 @@ export class RideList {
     this.byId = new Map(rows.map((row) => [row.id, row]));
     for (const id of known ? changed : rows.map((row) => row.id)) this.#paint(id);
     this.ticking = rows.filter((row) => row.timer || row.seen);
-    this.arrange();
+    const order = rows.map((row) => `${row.group}${row.id}`).join();
+    if (order === this.shown) return;
+    this.shown = order;
+    if (known) this.hold.change("rows", () => this.#arrange());
+    else this.#arrange();
   }
 
-  /**
-   * Sort the rows into their groups. While the user points at or works in a row, a row moves only
-   * if its group is wrong; the order within the groups changes when the user leaves the rows, or
-   * presses a button that is offered.
-   */
-  arrange(now = false) {
-    const order = this.rows.map((row) => `${row.group}${row.id}`).join();
-    if (order === this.shown && !this.waits && !now) return;
-    const busy = this.shown && !now && this.groups.busy;
-    const left = busy ? this.groups.correct(this.rows) : 0;
-    if (!busy) this.groups.arrange(this.rows);
-    this.shown = order;
-    this.waits = left > 0 || this.groups.marks.size > 0;
-    this.heldLine.hidden = left === 0;
-    if (left)
-      setText(
-        this.heldLine.querySelector("span"),
-        counted(JSON.parse(this.root.dataset.held), left),
-      );
+  /** Make a change above the rows: not while somebody is about to press one (hold.js). */
+  change(name, make) {
+    this.hold.change(name, make);
+  }
+
+  #arrange() {
+    this.groups.arrange(this.rows);
     for (const [id, node] of this.nodes) if (!node.isConnected) this.nodes.delete(id);
     this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;
-  }
-
-  /** Make a change above the rows that moves nothing which the user is about to press. */
-  steady(change) {
-    this.groups.steady(change);
   }
 
   /** Highlight the ride that is shown beside the list; null for none. */
@@ -112,7 +91,6 @@ export class RideList {
 
   /** Update the timers and ages, at an instant of the server's clock in ms. */
   tick(now) {
-    this.groups.tick(performance.now());
     for (const row of this.ticking) {
       const cells = this.#cellsOf(this.nodes.get(row.id));
       if (row.timer) setText(cells.timer, timerText(row.timer, now));
@@ -120,12 +98,6 @@ export class RideList {
       const age = ageText((now - Date.parse(row.seen)) / 1000, this.patterns);
       setText(cells.old, this.root.dataset.old.replace("{age}", age));
     }
-  }
-
-  /** The pointer or the focus has left a row, or the whole list. */
-  #left(whole) {
-    if (whole) this.groups.release();
-    if (this.waits) this.arrange();
   }
 
   #focus(link) {

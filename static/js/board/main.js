@@ -9,7 +9,7 @@ import { RideList } from "./list.js";
 import { peek } from "./peek.js";
 import { Pressed } from "./pressed.js";
 import { Chime } from "./sound.js";
-import { onKey } from "../shared/keys.js";
+import { onKey, opening } from "../shared/keys.js";
 import { later } from "../shared/later.js";
 import { noMap, openMap } from "../shared/map_frame.js";
 import { clockOffset, Poller } from "../shared/poller.js";
@@ -42,7 +42,8 @@ class Board {
       done: () => this.#acted(),
       say: (words) => this.#say(words),
     });
-    this.chime = new Chime(root.dataset.sound === "1");
+    const sign = root.querySelector("[data-sound-blocked]");
+    this.chime = new Chime(root.dataset.sound === "1", sign);
     this.offset = 0;
     this.answeredAt = clocks();
     this.stopped = false;
@@ -53,7 +54,7 @@ class Board {
       waitMs: EVERY_MS,
       hiddenMs: HIDDEN_MS,
       got: (...answer) => this.#got(...answer),
-      failed: (status) => this.#failed(status),
+      failed: () => this.#failed(),
     });
   }
 
@@ -246,6 +247,7 @@ class Board {
     if (body.cabs || body.rows.length) this.fleet?.show(this.known.cabs);
     if (first) this.showAll();
     this.detail?.take(body.ride ?? null, answer);
+    if (body.forgotten) this.#forget(body.forgotten);
     this.stopped = Boolean(body.bar.stopped || body.bar.silent);
     this.#showBar(body.bar);
     document.title = (body.needs ? `(${body.needs}) ` : "") + root.dataset.title;
@@ -264,7 +266,7 @@ class Board {
     const key = JSON.stringify(facts);
     if (key === this.shownBar) return;
     this.shownBar = key;
-    this.list.steady(() => {
+    this.list.change("bar", () => {
       showBar(facts);
       this.#alerts(facts.alerts ?? []);
       this.kiosks.show(facts.calls ?? []);
@@ -272,19 +274,24 @@ class Board {
     });
   }
 
+  /** A restored database does not have the chosen ride: nothing can be done with it here. */
+  #forget(words) {
+    this.shut(false);
+    this.#say(words);
+  }
+
   #rows(body) {
     const changed = this.known.take(body);
     return [this.known.list(), changed];
   }
 
-  #failed(status) {
+  #failed() {
     this.detail?.miss();
-    if (status === 401) location.assign(`/sign-in`);
-    return status === 401 ? "stop" : undefined;
   }
 
-  /** Poll at once after an action. */
+  /** Poll at once after an action; what it moves need not wait. */
   #acted() {
+    this.list.hold.release();
     this.poller.now();
   }
 
@@ -347,7 +354,7 @@ class Board {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (event.target.closest("[data-shut]")) return void this.shut();
     const offered = event.target.closest(".row-do");
-    const row = event.target.closest(":is(.row, .row-left)[data-id]");
+    const row = event.target.closest(".row[data-id]");
     if (!row) return;
     const id = Number(row.dataset.id);
     // read from the link in the row: the first poll may not be answered yet
@@ -360,7 +367,7 @@ class Board {
 
   /** Do the suggested action on this page if possible; otherwise follow its link. */
   #do(event, id, { what, on }) {
-    if (what === "open" && wide.matches) this.choose(id, { panel: on, focus: true });
+    if (what === "open" && wide.matches) opening(this.choose(id, { panel: on, focus: true }));
     else if (what === "seen") this.#acknowledge(id, on);
     else if (what !== "again" || !refill(id, "again")) return;
     event.preventDefault();
@@ -370,7 +377,7 @@ class Board {
   #lead(event, part) {
     if (event.ctrlKey || event.metaKey || !isShown(root.querySelector(".list-body"))) return;
     event.preventDefault();
-    this.list.arrange(true);
+    this.list.hold.release();
     location.hash = part;
   }
 
@@ -387,7 +394,7 @@ class Board {
   }
 
   #say(words) {
-    this.list.steady(() => setText(root.querySelector("[data-list-said]"), words));
+    setText(root.querySelector("[data-list-said]"), words);
   }
 }
 
@@ -412,7 +419,6 @@ function byKey(event) {
 const board = new Board();
 onKey("j", () => board.step(1));
 onKey("k", () => board.step(-1));
-onKey("u", () => board.list.arrange(true));
 onKey("m", () => board.showAll(true));
 onKey("Escape", () => board.shut());
 rideKeys(() => board.meant());

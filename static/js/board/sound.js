@@ -13,14 +13,19 @@ const LASTS = 0.22;
 const LOUD = 0.12;
 
 export class Chime {
-  constructor(on) {
+  /**
+   * `sign` is shown while the sound is switched on and the browser plays none: before the first
+   * press on a page, and after the system has suspended it. Any press resumes it.
+   */
+  constructor(on, sign) {
     this.on = on;
+    this.sign = sign;
     this.known = null;
-    this.context = null;
-    this.waiting = new AbortController();
     if (!on) return;
-    for (const kind of PRESSES)
-      addEventListener(kind, () => this.#ready(), { signal: this.waiting.signal });
+    this.context = new AudioContext();
+    this.context.addEventListener("statechange", () => this.#show());
+    for (const kind of PRESSES) addEventListener(kind, () => this.#resume());
+    this.#show();
   }
 
   /**
@@ -33,15 +38,17 @@ export class Chime {
     if (fresh && this.on) this.#play();
   }
 
-  /** Browsers play no sound before the user has interacted with the page. */
-  #ready() {
-    this.context ??= new AudioContext();
-    this.context.resume().then(() => this.waiting.abort());
+  #resume() {
+    if (this.context.state !== "running") this.context.resume().catch(() => this.#show());
+  }
+
+  #show() {
+    this.sign.hidden = this.context.state === "running";
   }
 
   #play() {
     document.dispatchEvent(new CustomEvent("ridedash:chime"));
-    if (this.context?.state !== "running") return;
+    if (this.context.state !== "running") return;
     const start = this.context.currentTime;
     for (const [pitch, after] of NOTES) {
       const tone = this.context.createOscillator();

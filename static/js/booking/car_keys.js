@@ -1,7 +1,7 @@
 /**
  * Keys in the list of cars: a digit chooses the car of that number, S the next number of seats. A
- * key pressed while cars are requested waits for them. Without a trip, and outside of that list, a
- * digit sets the drop to the favourite place of that number.
+ * key pressed while cars are requested waits for them. Outside of that list a digit sets the drop
+ * to the favourite place of that number while there is none: it never replaces one.
  */
 
 import { onKey } from "../shared/keys.js";

@@ -5,6 +5,7 @@
 
 import { ask } from "../shared/ask.js";
 import { clocks, passed } from "../shared/clocks.js";
+import { keepFocus } from "../shared/focus.js";
 import { parsed } from "../shared/markup.js";
 
 const SKELETON_MS = 300; // after this time a skeleton is shown
@@ -96,7 +97,7 @@ export class Cars extends EventTarget {
 
   /**
    * The chosen car: category, offer, name, the number of seats ("" if there is no choice), and the
-   * texts for the button and for the terms below it. Null for none.
+   * texts for the button (with {car}) and for the terms below it. Null for none.
    */
   get choice() {
     const car = this.chosen;
@@ -108,13 +109,15 @@ export class Cars extends EventTarget {
       name: (seat ?? car).dataset.name,
       seats: seat?.value ?? "",
       button: (seat ?? car).dataset.button,
+      price: (seat ?? car).dataset.price,
       group: (seat ?? car).dataset.group.split("|"),
       terms: car.dataset.terms,
     };
   }
 
   /**
-   * Load the cards for a trip {pickup, drop, account, guest}; without a pickup, remove them. With
+   * Load the cards for a trip {pickup, drop, account, guest, party}, `party` with people, bags and
+   * the number of cars, which only words depend on; without a pickup, remove the cards. With
    * `compare` the page asks by itself, and does not show that a request is under way. Resolves to
    * {ok, …the answer}, or to null if the cards were removed, if a newer request was made meanwhile,
    * or if a request with `compare` brought nothing to show.
@@ -153,7 +156,7 @@ export class Cars extends EventTarget {
   }
 
   /** The parameters of a request for a trip; `before` is the choice so far, or null. */
-  #params({ pickup, drop, compare, account, guest }, before) {
+  #params({ pickup, drop, compare, account, guest, party }, before) {
     return {
       pickup: pickup.name,
       pickup_lat: pickup.lat,
@@ -167,6 +170,7 @@ export class Cars extends EventTarget {
       before: (compare ? before?.offer : null) ?? this.lost?.offer,
       account,
       guest: drop ? "" : guest, // for the suggested drops
+      ...party,
     };
   }
 
@@ -227,7 +231,20 @@ export class Cars extends EventTarget {
 
   #paint(ok, status, body, renewing) {
     if (!renewing) this.#unsay();
-    const inside = this.box.contains(document.activeElement);
+    // outside of the box a digit key would choose a drop instead of a car: see car_keys.js
+    keepFocus(this.box, () => this.#replace(ok, status, body, renewing), this.box);
+    const count = this.box.querySelectorAll("[data-product]").length;
+    this.status.classList.add("visually-hidden"); // the count is only for screen readers
+    if (!renewing)
+      this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
+    this.at = ok ? clocks() : null;
+    if (ok) this.#later();
+    else this.wake();
+    this.#tell();
+  }
+
+  /** Show the cards of an answer, or why there are none. */
+  #replace(ok, status, body, renewing) {
     if (body.html) {
       const fresh = parsed(body.html).body;
       this.again = asks(fresh);
@@ -244,17 +261,6 @@ export class Cars extends EventTarget {
       line.querySelector("button").hidden = status === 401;
       this.box.replaceChildren(line);
     }
-    // outside of the box a digit key would choose a drop instead of a car: see car_keys.js
-    if (inside && !this.box.contains(document.activeElement))
-      this.box.focus({ preventScroll: true });
-    const count = this.box.querySelectorAll("[data-product]").length;
-    this.status.classList.add("visually-hidden"); // the count is only for screen readers
-    if (!renewing)
-      this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
-    this.at = ok ? clocks() : null;
-    if (ok) this.#later();
-    else this.wake();
-    this.#tell();
   }
 
   /** If the form is a column that scrolls, scroll the chosen card into view, above the bar. */
@@ -275,7 +281,8 @@ export class Cars extends EventTarget {
         this.status.classList.remove("visually-hidden");
         this.status.textContent = this.words.loading;
         if (!this.box.querySelector("[data-products]")) {
-          this.box.replaceChildren(this.skeleton.content.cloneNode(true));
+          const skeleton = this.skeleton.content.cloneNode(true);
+          keepFocus(this.box, () => this.box.replaceChildren(skeleton), this.box);
           // elements below stay in place if fewer cars come
           this.box.style.minBlockSize = `${this.box.offsetHeight}px`;
         }

@@ -11,9 +11,10 @@
 
 import { ask, formData } from "../shared/ask.js";
 import { counted } from "../shared/counts.js";
+import { onSignedIn } from "../shared/ended.js";
+import { opening } from "../shared/keys.js";
 import { nodesOf } from "../shared/markup.js";
 import { BookForm } from "./form.js";
-import { firstName, guestsOf } from "./guest_list.js";
 import { send } from "./send.js";
 
 const SAID_MS = 20_000; // then a message of success disappears: the list shows the ride's state
@@ -46,13 +47,16 @@ class DeskForm {
       .querySelector('.bar a[href="/rides/new"]')
       ?.addEventListener("click", (event) => this.#here(event));
     root.addEventListener("click", (event) => this.#lift(event));
+    root.addEventListener("input", () => root.classList.add("is-begun"));
     document.addEventListener("focusin", (event) => this.#focused(event));
     document.addEventListener("ridedash:picked", ({ detail: { end, lat, lng } }) => {
       if (!this.pendingData) this.bookForm.pin(end, lat, lng);
     });
     document.addEventListener("ridedash:map", () => this.#tellTrip()); // the board's map has loaded
-    document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
+    document.addEventListener("ridedash:refill", ({ detail }) => opening(this.#refill(detail)));
     document.addEventListener("ridedash:rows", ({ detail }) => this.#follow(detail.rows));
+    // a form whose outcome is unknown is sent once more as it was, but for the CSRF token
+    onSignedIn((csrf) => this.pendingData?.set("csrf_token", csrf));
   }
 
   #mount() {
@@ -67,7 +71,11 @@ class DeskForm {
       event.preventDefault();
       this.#send(event.detail.event.submitter);
     });
-    this.bookForm.addEventListener("ends", () => this.#tellTrip());
+    this.root.classList.remove("is-begun");
+    this.bookForm.addEventListener("ends", ({ detail }) => {
+      this.root.classList.toggle("is-begun", this.root.matches(".is-begun") || Boolean(detail.end));
+      this.#tellTrip();
+    });
     this.bookForm.start();
     this.#tellTrip();
   }
@@ -129,7 +137,9 @@ class DeskForm {
     this.pendingData ??= formData(this.bookForm.form, submitter);
     this.pressed = PREPARES.has(submitter?.name) ? null : pressOf(this.pendingData);
     this.posting = true;
-    await this.#post();
+    // the next guest's name may be typed before the form is empty
+    const lost = new Promise((done) => (this.isLost = done));
+    await opening(Promise.race([this.#post(), lost]));
   }
 
   /**
@@ -143,7 +153,7 @@ class DeskForm {
     this.#tellPress("sent");
     const result = await send(this.bookForm.form.action, this.pendingData, () => this.#lost());
     Object.assign(result, {
-      guest: firstGuest(this.pendingData),
+      guest: String(this.pendingData.get("guest_name")).trim(),
       later: this.pendingData.get("when") === "later",
     });
     this.posting = false;
@@ -183,6 +193,7 @@ class DeskForm {
   }
 
   #lost() {
+    this.isLost();
     this.doubted = true;
     this.#say(this.texts.sayLost, true);
     this.#tellPress("lost", { words: this.texts.sayLost });
@@ -287,19 +298,13 @@ class DeskForm {
 
 /** The data of a pressed form for the list. */
 function pressOf(data) {
-  const listed = guestsOf(String(data.get("guests") ?? ""));
   return {
-    guest: firstGuest(data),
-    room: listed.length ? "" : String(data.get("guest_room") ?? "").trim(),
+    guest: String(data.get("guest_name")).trim(),
+    room: String(data.get("guest_room") ?? "").trim(),
     to: String(data.get("drop") ?? "").trim(),
-    n: listed.length || Number(data.get("cars") ?? 1),
+    n: Number(data.get("cars") ?? 1),
     later: data.get("when") === "later",
   };
-}
-
-/** The name of the guest in a form, or of the first guest on its list. */
-function firstGuest(data) {
-  return firstName(String(data.get("guests") ?? "")) || String(data.get("guest_name")).trim();
 }
 
 /** Send an event to the page; false when a listener has prevented its default. */

@@ -1,6 +1,7 @@
 /** The suggested drops in the box of the cars: the chosen guest's own first. */
 
 import { ask } from "../shared/ask.js";
+import { keepFocus } from "../shared/focus.js";
 import { setText } from "../shared/slots.js";
 
 export class Drops {
@@ -19,10 +20,11 @@ export class Drops {
     const mine = (this.asked += 1);
     const { ok, body } = await ask(this.path, { end: "drop", guest, other: pickup });
     if (!ok || mine !== this.asked) return;
-    for (const root of [this.empty.content, this.box])
-      root
-        .querySelector("[data-drops]")
-        ?.replaceChildren(...(body.places ?? []).map((place) => this.#tile(place)));
+    for (const root of [this.empty.content, this.box]) {
+      const list = root.querySelector("[data-drops]");
+      const tiles = (body.places ?? []).map((place) => this.#tile(place));
+      if (list) keepFocus(list, () => list.replaceChildren(...tiles), this.box);
+    }
   }
 
   #tile(place) {

@@ -11,12 +11,16 @@ import { Cars } from "./cars.js";
 import { Combobox } from "../shared/combobox.js";
 import { Drops, suggestedAt } from "./drops.js";
 import { Flight } from "./flight.js";
+import { FormerDrop } from "./former_drop.js";
 import { GuestFinder } from "./guests.js";
+import { GuestPhone } from "./guest_phone.js";
 import { following, wireKeys } from "./keys.js";
 import { onKey } from "../shared/keys.js";
 import { nodesOf } from "../shared/markup.js";
+import { Party } from "./party.js";
 import { released } from "../shared/press.js";
-import { isShown, setText } from "../shared/slots.js";
+import { element, isShown, setText } from "../shared/slots.js";
+import { surePlace } from "./sure_place.js";
 import { Trip } from "./trip.js";
 import { When } from "./when.js";
 
@@ -53,6 +57,7 @@ export class BookForm extends EventTarget {
     this.cars = this.#newCars(part("cars"));
     this.flight = new Flight(part("when"), this.when.texts.flight, () => this.cars.box);
     this.drops = new Drops(this.cars.box, this.cars.empty, this.texts.places);
+    this.party = new Party(part("party"), this.cars.box, part("bar"), this.when);
     this.shownZone = "";
     // the trip of the shown cards
     this.shownTrip = this.cars.box.querySelector("[data-products]") ? this.trip.key : "";
@@ -61,6 +66,7 @@ export class BookForm extends EventTarget {
     this.#wireGuest();
     for (const end of ["pickup", "drop"]) this.#wirePlace(end);
     this.#wireTrip();
+    new FormerDrop(part("former-drop"), this.trip, () => this.#usable);
     this.#wireSending(part("go"), part("keys"));
     this.#wireKeys();
     this.updateButton();
@@ -132,7 +138,8 @@ export class BookForm extends EventTarget {
     if (!compare) this.failed = false;
     if (!this.#known) this.shownTrip = ""; // the cards are removed
     const guest = this.guests.guest?.id;
-    const answering = this.cars.load(this.#known ? { ...ends, account, guest, compare } : null);
+    const trip = { ...ends, account, guest, party: this.party.said, compare };
+    const answering = this.cars.load(this.#known ? trip : null);
     this.updateButton();
     const answer = await answering;
     if (!answer) return;
@@ -142,6 +149,7 @@ export class BookForm extends EventTarget {
     this.shownTrip = answer.ok && still ? this.trip.key : "";
     this.#tell("ends");
     if (answer.ok) this.drawZone(answer.zone, answer.zone_html);
+    if (answer.ok && still) this.flight.suggest(answer.lands);
     this.updateButton();
     if (compare) return; // a renewal moves nothing
     this.cars.reveal();
@@ -167,16 +175,62 @@ export class BookForm extends EventTarget {
     const { cars, trip, when, bookButton } = this;
     const choice = trip.loose || this.shownTrip !== trip.key ? null : cars.choice;
     cars.box.classList.toggle("is-loose", Boolean(trip.loose));
-    bookButton.disabled = !choice || !this.linked || !when.ready;
-    if (choice || !cars.chosen || !cars.busy)
-      // otherwise the text stays, because the answer will come soon
-      bookButton.textContent = choice ? when.button(choice) : this.#missing();
+    const asked = choice && this.#asked;
+    bookButton.disabled = !choice || !this.linked || (!when.ready && !asked);
+    if (asked) bookButton.textContent = this.#question(asked);
+    else if (choice) bookButton.replaceChildren(this.#words(choice));
+    // otherwise the text stays, because the answer will come soon
+    else if (!cars.chosen || !cars.busy) bookButton.textContent = this.#missing();
     this.hint.renew();
+    this.party.show(choice && cars.chosen, choice?.group);
     when.several.priceOf(choice?.offer);
     this.terms.textContent = choice ? when.terms(choice) : this.texts.sayIdle;
     const openEnd = cars.box.querySelector("[data-open-end]");
     if (openEnd) openEnd.hidden = !this.both || cars.busy || trip.loose || !trip.at("pickup");
     this.#sayMissing(cars.box.querySelector("[data-missing]"));
+  }
+
+  /** The parts of the form that may ask what their text means. */
+  get #askers() {
+    return [...this.phones, this.when, this.flight];
+  }
+
+  /** The first part with a question that is not answered; undefined without one. */
+  get #asked() {
+    return this.#askers.find((each) => each.question);
+  }
+
+  /** The question of a part, as the button's text. */
+  #question(asker) {
+    if (asker === this.when) return this.texts.sayWhichTime;
+    return asker === this.flight ? this.texts.sayWhichFlight : this.texts.sayWhichNumber;
+  }
+
+  /** Whether something is asked that the button needs to know; then the question has the focus. */
+  #asks() {
+    const asked = this.#asked;
+    if (!asked) return false;
+    asked.question.focus();
+    asked.question.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+
+  /**
+   * The button's words. A pickup that is not the property's own is named, too. The names are whole;
+   * only their style shortens long ones.
+   */
+  #words(choice) {
+    const { texts, trip } = this;
+    const [drop, from] = [trip.at("drop"), trip.isOwn ? null : trip.at("pickup")];
+    let pattern = drop ? texts.sayCarTo : "{car}";
+    if (from) pattern = drop ? texts.sayCarFromTo : texts.sayCarFrom;
+    const name = pattern.replace("{car}", () => choice.name);
+    // each second part is the name of a place
+    const parts = this.when.button({ ...choice, name }).split(/\{(drop|pickup)\}/);
+    const words = element("span", "");
+    for (const [number, part] of parts.entries())
+      words.append(number % 2 ? element("bdi", "book-drop", trip.at(part)?.name) : part);
+    return words;
   }
 
   /** Name the missing ends in `line`, a text that is in the place of the cars, or null. */
@@ -210,7 +264,8 @@ export class BookForm extends EventTarget {
       this.updateButton();
       this.flight.propose();
     });
-    this.when.addEventListener("changed", () => this.updateButton());
+    for (const part of [this.when, this.flight])
+      part.addEventListener("changed", () => this.updateButton());
     // not while the form is sent, another trip is typed or its cars requested; `wake` checks again
     const renew = () =>
       this.sending || this.trip.loose || this.cars.busy || this.reload({ compare: true });
@@ -244,9 +299,9 @@ export class BookForm extends EventTarget {
     const box = new Combobox(fields.input, list, {
       find: (words) => this.#findPlaces(end, words),
       quick: (words) => (end === "drop" && /^[1-9]$/.test(words) ? this.#favourite(words) : null),
-      chosen: (place, byKey) => {
+      chosen: (place, byKey, paused) => {
         this.trip.put(end, place);
-        if (end === "drop" && (byKey || this.#below)) this.#onward(fields.input);
+        if (!paused && (byKey || this.#below)) this.#onward(fields.input);
       },
       typed: () => this.trip.typed(end),
       waits: () => !this.trip.at(end), // Enter in a field with a place moves on
@@ -256,7 +311,11 @@ export class BookForm extends EventTarget {
     // the field's error line would move the button whose press has just left the field
     fields.input.addEventListener("blur", async () => {
       await released();
-      if (!this.signal?.aborted && document.activeElement !== fields.input) this.trip.left(end);
+      if (this.signal?.aborted || document.activeElement === fields.input) return;
+      const place = await surePlace(this.trip, end, this.texts.places);
+      if (this.signal?.aborted || document.activeElement === fields.input) return;
+      if (place) this.trip.put(end, place);
+      else this.trip.left(end);
     });
     fields.clear.addEventListener("click", () => {
       this.trip.put(end, null);
@@ -275,12 +334,18 @@ export class BookForm extends EventTarget {
     return this.favourites.find((place) => place.slot === Number(slot)) ?? null;
   }
 
+  /** Whether keys of the page may change the form: it is shown, and not being sent. */
+  get #usable() {
+    return !this.sending && isShown(this.bookButton);
+  }
+
   /**
-   * Set the drop to a favourite place by its number; false if there is no such place, or if the
-   * form is hidden or being sent.
+   * Set the drop to a favourite place by its number; false if there is no such place, if the drop
+   * has words already, or if the form is hidden or being sent.
    */
   goTo(slot) {
-    const place = this.sending || !isShown(this.bookButton) ? null : this.#favourite(slot);
+    const empty = !this.trip.ends.drop.input.value.trim();
+    const place = this.#usable && empty ? this.#favourite(slot) : null;
     if (place) this.trip.put("drop", place);
     return Boolean(place);
   }
@@ -309,6 +374,24 @@ export class BookForm extends EventTarget {
       announce: (count) => this.#sayFound(this.texts.sayGuests, count),
       failed: this.texts.sayFailed,
       signedOut: this.texts.saySignedOut,
+    });
+    const after = (field) => {
+      const fields = [...this.form.querySelectorAll("input:not([type=hidden], [type=radio])")];
+      return fields.slice(fields.indexOf(field) + 1).find(isShown);
+    };
+    this.phones = [...this.body.querySelectorAll("[data-phone-said]")].map(
+      (box) =>
+        new GuestPhone(this.form.elements.namedItem(box.dataset.phoneSaid), box, {
+          path: this.texts.guestPhone,
+          token: this.form.elements.namedItem("csrf_token"),
+          guest: () => this.guests.guest?.id,
+          next: () => after(this.form.elements.namedItem(box.dataset.phoneSaid)),
+          signal: this.signal,
+        }),
+    );
+    for (const phone of this.phones) phone.addEventListener("changed", () => this.updateButton());
+    this.guests.addEventListener("filled", () => {
+      for (const phone of this.phones) phone.read();
     });
     this.guests.addEventListener("chosen", ({ detail: { guest, byKey } }) => {
       this.cars.prefer(guest.category);
@@ -378,7 +461,8 @@ export class BookForm extends EventTarget {
     const focused = this.zoneList.contains(document.activeElement);
     this.zoneList.replaceChildren(...nodesOf(markup));
     // focus the list box or link that was used, so that the next arrow key works
-    if (focused) [...this.zoneList.querySelectorAll("select, [aria-current]")].at(-1)?.focus();
+    const used = [...this.zoneList.querySelectorAll("select, [aria-current]")].at(-1);
+    if (focused) (used ?? this.trip.ends.pickup.input).focus();
     this.#tell("zone", { zone });
   }
 
@@ -393,9 +477,11 @@ export class BookForm extends EventTarget {
       onward: (field) => this.#onward(field),
     });
     this.form.addEventListener("submit", (event) => {
-      if (!this.#named()) return event.preventDefault();
+      const { submitter } = event;
+      if (!this.#named() || (submitter === this.bookButton && this.#asks()))
+        return event.preventDefault();
       // that button opens a page with further questions
-      if (event.submitter?.name === "guest_starts") return;
+      if (submitter?.name === "guest_starts") return;
       const tookOver = !this.#tell("send", { event });
       if (tookOver) return event.preventDefault();
       // after the browser has read the form, so that a second press sends no second order
@@ -414,11 +500,26 @@ export class BookForm extends EventTarget {
       ["c", () => this.toCars()],
       ["a", () => this.when.open()],
     ])
-      onKey(key, () => this.sending || !isShown(this.bookButton) || act());
+      onKey(key, () => this.#usable && act());
   }
 
   /** Move the focus to the next empty field, else to the cars. Returns whether it is a field. */
   #onward(field) {
+    const asker = this.#askers.find((each) => each.field === field);
+    return asker && field.value.trim() ? this.#answered(asker) : this.#next(field);
+  }
+
+  /** Wait for what the page says about a field, and move the focus to that, else on. */
+  #answered(asker) {
+    asker.settle().then(() => {
+      if (document.activeElement !== asker.field) return;
+      if (asker.offered) asker.offered.focus();
+      else if (!this.#next(asker.field)) this.hint.say(this.texts.sayEnter);
+    });
+    return true;
+  }
+
+  #next(field) {
     const next = following(this.form, field, this.cars.box);
     if (next) next.focus();
     else this.toCars();
@@ -435,7 +536,7 @@ export class BookForm extends EventTarget {
 
   #named() {
     const name = this.form.querySelector("[name=guest_name]");
-    if (name.value.trim() || this.when.list.count) return true;
+    if (name.value.trim()) return true;
     name.setCustomValidity(this.texts.sayName);
     name.reportValidity();
     name.addEventListener("input", () => name.setCustomValidity(""), { once: true });

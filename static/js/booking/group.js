@@ -15,7 +15,10 @@ new Poller(box.dataset.groupCars, {
     }
     return body?.wait_ms ?? Number(box.dataset.waitMs);
   },
-  failed: (status) => (status === 401 || status === 404 ? "stop" : ""),
+  failed: (status) => {
+    if (status === 409) location.reload(); // a restored database lacks it: the page says so
+    return [404, 409].includes(status) ? "stop" : "";
+  },
 }).start();
 
 function put(html) {

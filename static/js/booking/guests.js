@@ -1,15 +1,15 @@
 /**
  * The guest of a ride: one field finds guests by room, name or phone and fills in the known facts.
  * A name that is not chosen from the list is a new guest.
- * Events: "chosen" {guest, byKey}; "dropped" when the user types another name over a chosen guest.
+ * Events: "chosen" {guest, byKey}; "dropped" when the user types another name over a chosen guest;
+ * "filled" when the finder has changed the texts of other fields.
  */
 
 import { askQuietly } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
 import { fitWords } from "../shared/fit_words.js";
 
-// a room number as on most doors (412, B-7, 12½), with letters and digits of any writing system;
-// the server recognises the same ones in a pasted list (ridedash/rides/orders/guest_list.py)
+// a room number as on most doors (412, B-7, 12½), with letters and digits of any writing system
 export const ROOM = /^[\p{L}\p{Nl}\p{No}]?-?\p{Nd}{1,5}[\p{L}\p{Nl}\p{No}]?$/u;
 export const PHONE = /^\+?[\d\s().\-/]{7,}$/;
 
@@ -28,6 +28,7 @@ export class GuestFinder extends EventTarget {
     this.filled = {
       guest_room: field("guest_room"),
       guest_phone: field("guest_phone"),
+      guest_phone2: field("guest_phone2"),
       language: field("language"),
       guest_note: field("guest_note"),
     };
@@ -83,6 +84,7 @@ export class GuestFinder extends EventTarget {
     this.brought = {
       guest_room: guest.room,
       guest_phone: guest.phone,
+      guest_phone2: guest.phone2,
       language: guest.language,
       guest_note: guest.note,
     };
@@ -91,6 +93,7 @@ export class GuestFinder extends EventTarget {
       this.filled[name].removeAttribute("aria-invalid");
     }
     this.#say(guest.about);
+    this.dispatchEvent(new Event("filled"));
     this.dispatchEvent(new CustomEvent("chosen", { detail: { guest, byKey } }));
   }
 
@@ -101,6 +104,7 @@ export class GuestFinder extends EventTarget {
   #typed() {
     if (!this.guest || this.name.value.trim() === this.guest.name) return;
     this.#takeBack();
+    this.dispatchEvent(new Event("filled"));
     this.dispatchEvent(new Event("dropped"));
   }
 
@@ -126,6 +130,7 @@ export class GuestFinder extends EventTarget {
     if (this.guest || !to || to.value) return false;
     to.value = typed;
     this.name.value = "";
+    this.dispatchEvent(new Event("filled"));
     return true;
   }
 

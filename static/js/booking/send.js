@@ -4,6 +4,7 @@
  */
 
 import { bodyOf } from "../shared/ask.js";
+import { tellEnded } from "../shared/ended.js";
 
 const PATIENCE_MS = 15_000;
 const AGAIN_AFTER_MS = [1_000, 3_000]; // waits before the two retries
@@ -48,6 +49,9 @@ function read(status, body) {
   if (body.html) return { kind: "form", ...body };
   if (status === 429) return { kind: "limited" };
   // 0: a redirect that was not followed; it leads to the sign-in page
-  if (status === 401 || status === 0) return { kind: "out" };
+  if (status === 401 || status === 0) {
+    tellEnded();
+    return { kind: "out" };
+  }
   return { kind: status >= 400 && status < 500 ? "refused" : "lost" };
 }

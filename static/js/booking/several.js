@@ -5,6 +5,7 @@
  */
 
 import { ask } from "../shared/ask.js";
+import { keepFocus } from "../shared/focus.js";
 import { nodesOf } from "../shared/markup.js";
 
 const PAUSE_MS = 250; // wait for a pause while the user types a date
@@ -48,12 +49,14 @@ export class Several extends EventTarget {
   }
 
   /** The button's text; `usual` if there is no series and no way back. */
-  button(usual, car) {
+  button(usual, { name, price }) {
     if (!this.isSeries && !this.#wantsBack) return usual;
     if (!this.ready) return this.isSeries ? this.texts.sayChooseDates : this.texts.sayBack;
     if (!this.isSeries) return this.texts.sayWithBack.replace("{button}", () => usual);
     const { sayPlan } = this.list.querySelector("[data-say-plan]").dataset;
-    return sayPlan.replace("{car}", () => car);
+    return this.texts.sayEachNow
+      .replace("{button}", () => sayPlan.replace("{car}", () => name))
+      .replace("{price}", () => price);
   }
 
   /** Show the current price of this offer's way back; the form names the offer that was shown. */
@@ -71,7 +74,9 @@ export class Several extends EventTarget {
   /** The pickup's day or time may have changed: update the dates. */
   follow() {
     if (!this.part) return;
-    const at = `${this.#value("pickup_date")} ${this.#value("pickup_time")}`;
+    const at = ["pickup_date", "pickup_time", "pickup_which"]
+      .map((name) => this.#value(name))
+      .join(" ");
     if (at === this.at) return;
     this.at = at;
     this.#backAfter();
@@ -91,8 +96,10 @@ export class Several extends EventTarget {
   }
 
   #typed(name) {
-    if (name === "back") this.#backAfter();
-    if (name === "back") this.dispatchEvent(new Event("changed"));
+    if (name === "back") {
+      this.#backAfter();
+      this.dispatchEvent(new Event("changed"));
+    }
     if (["days", "last_day"].includes(name)) this.#soon();
     if (["back_date", "back_time"].includes(name)) this.dispatchEvent(new Event("changed"));
   }
@@ -107,7 +114,8 @@ export class Several extends EventTarget {
   async #load() {
     const days = [...this.part.querySelectorAll("[name=days]:checked")].map((day) => day.value);
     const params = { days: days.join(",") };
-    for (const name of ["last_day", "pickup_date", "pickup_time"]) params[name] = this.#value(name);
+    for (const name of ["last_day", "pickup_date", "pickup_time", "pickup_which"])
+      params[name] = this.#value(name);
     const mine = (this.asking = {});
     const { status, body } = await ask("/series.json", params);
     if (mine !== this.asking) return; // another date was typed meanwhile
@@ -118,7 +126,8 @@ export class Several extends EventTarget {
   }
 
   #show(html, key, words) {
-    this.list.replaceChildren(...nodesOf(html));
+    const last = this.form.elements.namedItem("last_day");
+    keepFocus(this.list, () => this.list.replaceChildren(...nodesOf(html)), last);
     this.key.value = key;
     this.words.textContent = words;
     this.planned = key ? this.list.querySelectorAll("li").length : 0;

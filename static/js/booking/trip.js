@@ -4,9 +4,13 @@
  */
 
 const ROUNDED = 1e-6; // degrees; less is a difference of rounding: the server sends 7 decimals
-const COORDINATES = /^\s*(-?\d{1,2}(?:\.\d+)?)\s*[,;\s]\s*(-?\d{1,3}(?:\.\d+)?)\s*$/;
+
+const DEGREE_M = 111_320;
+const OWN_PLACE_M = 300; // a pickup this close to the property's own is at the property
 
 export class Trip extends EventTarget {
+  former = null; // the drop that the last change has replaced or cleared, or null
+
   /** `form` contains a [data-place] for the pickup and one for the drop. */
   constructor(form) {
     super();
@@ -23,6 +27,19 @@ export class Trip extends EventTarget {
       };
       this.#update(end);
     }
+    this.lastDrop = this.at("drop");
+    Object.assign(this, { own: form.dataset.own, ownName: form.dataset.ownName });
+  }
+
+  /** Whether the pickup is at the property's own one. */
+  get isOwn() {
+    const [lat, lng] = this.own.split(",").map(Number);
+    const here = this.at("pickup");
+    if (!this.own || !here) return false;
+    // the ride company's point for it has its name in front
+    if (here.name.startsWith(this.ownName)) return true;
+    const east = (((here.lng - lng + 540) % 360) - 180) * Math.cos((lat * Math.PI) / 180);
+    return Math.hypot(here.lat - lat, east) * DEGREE_M <= OWN_PLACE_M;
   }
 
   /** {lat, lng, name} of an end, or null while it has no coordinates. */
@@ -64,7 +81,16 @@ export class Trip extends EventTarget {
     const fields = this.ends[end];
     fields.input.value = place?.name ?? "";
     this.#setPoint(end, place);
+    if (end === "drop") this.#remember(quiet);
     if (!quiet) this.dispatchEvent(new CustomEvent("moved", { detail: { end } }));
+  }
+
+  /** Note which drop was replaced; a correction by the server replaces none. */
+  #remember(quiet) {
+    const drop = this.at("drop");
+    const isOther = !drop || drop.lat !== this.lastDrop?.lat || drop.lng !== this.lastDrop?.lng;
+    if (!quiet) this.former = isOther ? this.lastDrop : null;
+    if (drop) this.lastDrop = drop;
   }
 
   /** The user types: the old coordinates do not belong to the new words. */
@@ -73,17 +99,11 @@ export class Trip extends EventTarget {
     this.dispatchEvent(new CustomEvent("loose", { detail: { end } }));
   }
 
-  /**
-   * The user leaves the field: empty words remove the place, coordinates set it, other words are an
-   * error.
-   */
+  /** The user leaves the field: empty words remove the place, other words are an error. */
   left(end) {
     const { input, error } = this.ends[end];
     if (this.at(end)) return;
-    const [, lat, lng] = input.value.match(COORDINATES) ?? [];
     if (!input.value.trim()) this.put(end, null);
-    else if (lat && Math.abs(lat) <= 90 && Math.abs(lng) <= 180)
-      this.put(end, { lat: Number(lat), lng: Number(lng), name: input.value.trim() });
     else if (error.hidden) this.#showError(end); // a visible error may be the server's
   }
 
@@ -114,6 +134,7 @@ export class Trip extends EventTarget {
       (end) => this.at(end) ?? { name: this.ends[end].input.value },
     );
     this.put("pickup", drop, { quiet: true });
+    this.lastDrop = null; // a second swap takes it back
     this.put("drop", pickup);
   }
 

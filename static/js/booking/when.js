@@ -7,10 +7,13 @@
 import { ask } from "../shared/ask.js";
 import { counted } from "../shared/counts.js";
 import { fitWords } from "../shared/fit_words.js";
-import { setText } from "../shared/slots.js";
-import { GuestList } from "./guest_list.js";
+import { enter } from "../shared/panels.js";
+import { isShown, setText } from "../shared/slots.js";
 import { Several } from "./several.js";
+import { showChoices } from "./time_choices.js";
 
+// each shows fields
+const OPENERS = "[name=when][value=later], [name=for_flight], [name=back]";
 const DAY_MS = 24 * 3_600_000;
 const SOONEST_MS = 15 * 60_000;
 const DEBOUNCE_MS = 150;
@@ -27,14 +30,13 @@ export class When extends EventTarget {
     this.words = box.querySelector("[name=pickup_words]");
     this.date = box.querySelector("[name=pickup_date]");
     this.time = box.querySelector("[name=pickup_time]");
-    this.list = new GuestList(box.querySelector("[data-several]"), {
-      signal,
-      changed: () => this.dispatchEvent(new Event("changed")),
-    });
     this.several = new Several(box.querySelector("[data-several]"), { signal });
     this.several.addEventListener("changed", () => this.dispatchEvent(new Event("changed")));
     this.said = box.querySelector("[data-when-said]");
     this.quick = box.querySelector("[data-when-quick]");
+    this.choices = box.querySelector("[data-when-asked]");
+    this.which = box.querySelector("[name=pickup_which]");
+    this.at = NaN; // the instant of the shown day and time, in ms, once the server has said it
     this.wrong = this.said.classList.contains("is-wrong");
     this.asked = 0; // number of the last request: older answers are ignored
     box.addEventListener("input", ({ target }) => this.#edited(target));
@@ -48,19 +50,20 @@ export class When extends EventTarget {
       clearInterval(timer);
       clearTimeout(this.pause);
     });
-    if (this.later && this.words.value && !this.time.value) this.#read();
+    if (this.later && (this.words.value || this.time.value)) this.#read();
   }
 
   /** The meaning of what the user types or chooses is unknown until the server has read it. */
   #edited(target) {
     target.removeAttribute("aria-invalid");
-    this.list.edited(target);
     if (target === this.words) {
+      this.#forget();
       this.time.value = "";
       this.wrong = false;
       clearTimeout(this.pause);
       this.pause = setTimeout(() => this.#read(), DEBOUNCE_MS);
     } else if (target === this.date || target === this.time) {
+      this.#forget();
       this.words.value = "";
       this.#read();
     } else if (target.name === "when") this.#renew();
@@ -68,6 +71,13 @@ export class When extends EventTarget {
   }
 
   #chosen(event) {
+    const control = event.target.closest("label")?.control;
+    if (control?.matches(OPENERS) && control !== event.target) {
+      event.preventDefault(); // WebKit would focus the control after its click
+      return void control.click();
+    }
+    if (event.target.matches(OPENERS) && event.target.checked)
+      enter(this.box.querySelector(`[data-opened-by*="${event.target.name}"]`));
     const button = event.target.closest("[name=quick]");
     if (!button) return;
     event.preventDefault();
@@ -80,8 +90,16 @@ export class When extends EventTarget {
     const later = this.box.querySelector("[name=when][value=later][type=radio]");
     if (later) later.checked = true;
     this.words.value = words;
+    this.#forget();
     this.time.value = "";
     this.#read();
+  }
+
+  /** Another time is typed: nothing is known of it yet. */
+  #forget() {
+    this.which.value = "";
+    this.at = NaN;
+    showChoices(this.choices, "quick", [], this.words);
   }
 
   /**
@@ -96,7 +114,7 @@ export class When extends EventTarget {
     clearTimeout(this.pause);
     const mine = (this.asked += 1);
     const exact = this.time.value
-      ? { day: this.date.value, clock: this.time.value.slice(0, 5) }
+      ? { day: this.date.value, clock: this.time.value.slice(0, 5), which: this.which.value }
       : {};
     const { ok, status, body } = await ask(this.texts.read, {
       ...(this.time.value ? exact : { words: this.words.value }),
@@ -116,7 +134,10 @@ export class When extends EventTarget {
     if (body.day) {
       this.date.value = body.day;
       this.time.value = body.clock;
+      this.which.value = body.which;
+      this.at = Date.parse(body.at);
     }
+    if (ok) showChoices(this.choices, "quick", body.choices ?? [], this.words);
     this.#offer(body.quick);
     this.#tell();
   }
@@ -157,12 +178,11 @@ export class When extends EventTarget {
   }
 
   /**
-   * Whether the ride is for now, or has a day and time that are not too soon; and whether the list
-   * of guests, the way back and the series are complete.
+   * Whether the ride is for now, or has a day and time that are not too soon; and whether the way
+   * back and the series are complete.
    */
   get ready() {
-    if (this.list.tooLong || this.list.doubtful || !this.several.ready) return false;
-    return this.#timed;
+    return this.several.ready && this.#timed;
   }
 
   get #timed() {
@@ -176,12 +196,57 @@ export class When extends EventTarget {
    */
   get #late() {
     const at = `${this.date.value}T${this.time.value.slice(0, 5)}`;
-    return at !== this.texts.kept && at < this.#clock(SOONEST_MS);
+    if (at === this.texts.kept) return false;
+    // clocks that go back show times twice: instants are compared, once they are known
+    if (this.at) return this.at < Date.now() + this.offset + SOONEST_MS;
+    return at < this.#clock(SOONEST_MS);
+  }
+
+  /** Why the time can't be planned, as the button's text. */
+  get #untimed() {
+    if (!this.date.value || !this.time.value) return this.texts.sayWhen;
+    if (this.#late) return this.texts.sayLate;
+    // a time that the server has read, and refused although it is not too soon
+    return this.wrong && this.at ? this.texts.sayFar : this.texts.sayWhen;
   }
 
   /** The number of cars; each is a separate ride. */
   get cars() {
-    return this.list.count || Number(this.box.querySelector("[name=cars]")?.value ?? 1);
+    return Number(this.box.querySelector("[name=cars]")?.value ?? 1);
+  }
+
+  /** How many cars one press can book; a series is of one. */
+  get most() {
+    const choices = this.box.querySelectorAll("[name=cars] option").length;
+    return this.several.isSeries ? 1 : choices;
+  }
+
+  /** Choose a number of cars, and move to it. */
+  take(cars) {
+    const select = this.box.querySelector("[name=cars]");
+    select.value = cars;
+    select.focus({ preventScroll: true });
+    select.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  /** The field whose text is asked about. */
+  get field() {
+    return this.words;
+  }
+
+  /** The first button of the question about the time, or null. */
+  get question() {
+    return this.later && isShown(this.choices) ? this.choices.querySelector("button") : null;
+  }
+
+  /** What Enter in the field leads to. */
+  get offered() {
+    return this.question;
+  }
+
+  /** Resolves when the server has read the text. */
+  settle() {
+    return this.time.value || this.question ? Promise.resolve() : this.#read();
   }
 
   /** Choose Later, and move to its time. */
@@ -192,20 +257,28 @@ export class When extends EventTarget {
     this.words.select();
   }
 
-  /** The text of the button for a chosen car. */
+  /** The text of the button for a choice, whose name is put in place of {car}. */
   button(choice) {
-    return this.several.button(this.#button(choice), choice.name);
+    return this.several.button(this.#button(choice), choice);
   }
 
   #button(choice) {
     const many = this.cars > 1;
-    if (this.list.tooLong) return this.list.texts.sayMost;
-    if (this.list.doubtful) return this.list.texts.sayTwice;
-    if (!this.later) return many ? this.#group(choice) : choice.button;
-    if (!this.#timed)
-      return this.date.value && this.time.value ? this.texts.sayLate : this.texts.sayWhen;
+    if (!this.later) return this.#now(choice, many);
+    if (!this.#timed) return this.#untimed;
     const pattern = many ? this.#counted(this.texts.sayPlanGroup) : this.texts.sayPlan;
-    return pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());
+    const planned = pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());
+    return this.texts.sayPriceNow
+      .replace("{button}", () => planned)
+      .replace("{price}", () => (many && choice.group[this.cars - 2]) || choice.price);
+  }
+
+  /** The text for a car now, which says so where the time of a flight is typed. */
+  #now(choice, many) {
+    const book = many ? this.#group(choice) : choice.button.replace("{car}", () => choice.name);
+    const { checked } = this.box.querySelector("[name=for_flight]");
+    const flight = checked && this.box.querySelector("[name=departs]").value.trim();
+    return flight ? this.texts.sayNow.replace("{button}", () => book) : book;
   }
 
   /** The text for several cars; their prices come from the server. */
@@ -250,10 +323,13 @@ export class When extends EventTarget {
   }
 }
 
+/** A day as the server writes it (day_text in formatting.py), in English without a comma. */
 function named(day) {
   const at = Date.parse(`${day}T00:00:00Z`);
   if (!Number.isFinite(at)) return day;
-  return new Intl.DateTimeFormat(document.documentElement.lang || "en", {
+  const { lang } = document.documentElement;
+  const english = !lang || lang === "en";
+  const words = new Intl.DateTimeFormat(english ? "en-GB" : lang, {
     timeZone: "UTC",
     calendar: "gregory",
     numberingSystem: "latn",
@@ -261,4 +337,5 @@ function named(day) {
     day: "numeric",
     month: "short",
   }).format(at);
+  return english ? words.replace(",", "") : words;
 }

@@ -76,7 +76,11 @@ const follower = new Poller("/demo/stage/newest.json", {
 });
 follower.now();
 // the user may have signed in at the desk, and the next poll may be half a minute away
-screens.frame("desk").addEventListener("load", () => lost && follower.now());
+const found = () => lost && follower.now();
+screens.frame("desk").addEventListener("load", found);
+// which loads no page when it was covered (auth/signed_in.js)
+if ("BroadcastChannel" in window)
+  new BroadcastChannel("ridedash sign-in").addEventListener("message", found);
 const story = new StageStory(root, screens, {
   say,
   changed: () => follower.now(),
@@ -182,3 +186,6 @@ if (document.querySelector('[data-to-layout="3"]'))
   onKey("~", () => screens.arrange(root.dataset.layout === "3" ? "1" : "3"));
 onKey("n", () => screens.page("desk")?.getElementById("guest-find")?.focus());
 onKey("Escape", () => (more.open = false));
+
+// Reset asks each time that the menu is opened
+more.addEventListener("toggle", () => (more.querySelector("details").open = false));

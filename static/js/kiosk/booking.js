@@ -25,6 +25,12 @@ const CARS_AGAIN_S = 5; // wait before cars are requested again after a request 
 /** Screens that show prices of cars, in the guest's language. */
 const OF_CARS = new Set(["car", "meet", "people", "who", "check"]);
 
+/** The answer in place of one that says that our server does not have this ride any more. */
+function lost(view, { headline, why, next }) {
+  const detail = [why, next].filter(Boolean).join(" ");
+  return { view: { ...view, headline, detail, lost: true }, cancel: null };
+}
+
 export class Booking {
   constructor(k) {
     this.k = k;
@@ -53,11 +59,11 @@ export class Booking {
 
   /**
    * The fields that open a ride: number and PIN, and the form token, by which the server recognises
-   * the page that ordered the ride.
+   * the page that ordered the ride. If this page did, it opens no other ride with that number.
    */
   get ticket() {
-    const { number, pin, formToken } = this.k.visit;
-    return { number, pin, form_token: formToken };
+    const { number, pin, formToken, ride } = this.k.visit;
+    return { number, pin, form_token: formToken, ordered: ride ? "1" : "" };
   }
 
   later(act, ms) {
@@ -415,13 +421,14 @@ export class Booking {
     const request = (this.looked = {});
     clearTimeout(this.look);
     this.look = this.later(async () => {
-      const { screen } = this.k.visit;
-      if (screen !== "ride" && screen !== "booked") return;
+      const { visit } = this.k;
+      if (visit.screen !== "ride" && visit.screen !== "booked") return;
       try {
         const answer = await this.k.server.post("/kiosk/ride", { ...this.said, ...this.ticket });
         // meanwhile the ride was cancelled, or requested in another language
         if (request !== this.looked) return;
         if (answer.state === "ok") this.#applyView(answer);
+        if (answer.state === "gone") this.#applyView(lost(visit.view, answer.words));
       } catch {
         // the known facts stay; the heartbeat reports it if our server can't be reached
       }
@@ -440,7 +447,10 @@ export class Booking {
     if (before === JSON.stringify([visit.view, visit.cancel])) return;
     if (visit.screen === "ride" || visit.screen === "booked") {
       k.draw();
-      k.speak([answer.view?.headline, ...spokenPlate(k, known)]);
+      const { headline, detail, phase, lost: isLost } = answer.view ?? {};
+      const ended = phase === "none" || isLost;
+      k.speak([headline, ended ? detail : "", ...spokenPlate(k, known)]);
+      if (ended) k.idle.touched(); // the usual time to read that begins now
     }
   }
 

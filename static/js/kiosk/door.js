@@ -97,6 +97,7 @@ class Door {
     }
     root.querySelector("[data-none]").hidden = body.rows.length > 0;
     this.list.hidden = body.rows.length === 0;
+    line("failed", body.failed.length > 0, { who: body.failed.join(" · ") });
     line("finding", body.finding.length > 0, { who: body.finding.join(" · ") });
     this.#fit();
   }

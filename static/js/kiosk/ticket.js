@@ -8,6 +8,7 @@ import {
   fact,
   from,
   icon,
+  lines,
   make,
   qrCode,
   spelled,
@@ -15,28 +16,33 @@ import {
 } from "./el.js";
 
 const LAST_S = 20;
+/** Phases of a ride: its driver is known; its guest has left the meeting place. */
+const FOUND = new Set(["coming", "aboard", "over"]);
+const LEFT = new Set(["aboard", "over"]);
 const LEAST_MAP_MM = 40; // a map less high than this does not show where to stand
 
-/** The ticket: all that is needed to find the car. The visit ends by itself after a while. */
+/**
+ * The ticket: all that is needed to find the car, as long as there is a ride. The visit ends by
+ * itself after a while.
+ */
 export function booked(k) {
   const { visit } = k;
   const { number, pin = "" } = visit.ride;
-  const where = visit.answer?.meet;
-  const live = make("p", "k-live", icon("search"), from("headline", make("span", "", headline(k))));
-  live.setAttribute("role", "status");
-  const done = make("p", "k-lead k-booked", icon("done"), make("span", "", k.t("booked")));
+  const { phase, lost } = visit.view ?? {};
+  if (phase === "none" || lost) return noRide(k);
+  const where = LEFT.has(phase) ? null : visit.answer?.meet;
+  const { lead, live } = headlines(k);
   // whether the QR code is above the buttons, not beside the PIN
   const beside = k.measures.layout === "landscape";
   const code = visit.ride.qr ? follow(k, visit.ride) : null;
   const parts = make("div", "k-ticket", ticketPin(k, pin), beside ? null : code);
-  const english = beneath(k.english(headline(k)));
   const meet = where ? meetLine(k, where) : null;
-  const map = k.crowded ? null : mapOf(k, visit.ride.map);
+  const map = k.crowded || !where ? null : mapOf(k, visit.ride.map);
   const facts = k.crowded
-    ? [heldLine(k), done, parts, plateOf(k), live, english, meet, ...besideCode(k, code)]
-    : [heldLine(k), done, parts, meet, map, live, english, plateOf(k)];
+    ? [heldLine(k), ...lead, parts, plateOf(k), ...live, meet, ...payOf(k), ...besideCode(k, code)]
+    : [heldLine(k), ...lead, parts, meet, map, ...live, plateOf(k), ...payOf(k)];
   const buttons = [control("done", "k-button k-main", () => k.end("done"), k.t("done"))];
-  if (k.data.kiosk.printer)
+  if (k.data.kiosk.printer && !LEFT.has(phase))
     buttons.unshift(control("print", "k-button", () => print(), icon("note"), k.t("print")));
   return {
     question: k.t("ride", { number }),
@@ -47,14 +53,104 @@ export function booked(k) {
     look: "ticket",
     placed: () => fitMap(k, map),
     spoken: () => [
-      k.t("booked"),
+      FOUND.has(phase) ? headline(k) : k.t("booked"),
       k.t("spoken_pin", { digits: apart(pin) }),
       k.t("pin_why"),
       spokenMeet(k, where),
-      headline(k),
+      FOUND.has(phase) ? detailOf(k) : headline(k),
       ...spokenPlate(k),
+      ...spokenPay(k),
     ],
   };
+}
+
+/**
+ * The ticket once there is no ride any more, or once our server has lost it (`lost`): what happened
+ * and what to do. A lost ride may still come, so its guest keeps the meeting place and the plate,
+ * and asks the desk.
+ */
+function noRide(k) {
+  const { visit } = k;
+  const { view } = visit;
+  const where = view.lost && !LEFT.has(view.phase) ? visit.answer?.meet : null;
+  const buttons = [control("done", "k-button", () => k.end("done"), k.t("done"))];
+  if (!view.lost && visit.drop)
+    buttons.push(control("again", "k-button k-main", () => k.askCars(), k.t("other_cars")));
+  const { number } = visit.ride;
+  const facts = [
+    make("p", "k-lead num", from("number", fact(k.t("ride", { number })))),
+    beneath(k.english(headline(k))),
+    ...lines(k, detailOf(k)),
+    ...payOf(k),
+    where ? meetLine(k, where) : null,
+    view.lost ? plateOf(k) : null,
+    k.crowded ? null : k.deskPhone,
+  ];
+  return {
+    question: headline(k),
+    from: "headline",
+    ticket: number,
+    facts: facts.filter(Boolean),
+    controls: [countdown(k), make("div", "k-deeds", ...buttons)],
+    look: view.lost ? "unknown" : "sorry",
+    spoken: () => [detailOf(k), spokenMeet(k, where)],
+  };
+}
+
+/**
+ * The two lines about the ride: what matters most, and what is new. While a driver is looked for,
+ * it matters most that the ride is booked; later what the driver does.
+ */
+function headlines(k) {
+  const { phase, icon: name, tone } = k.visit.view ?? {};
+  if (FOUND.has(phase))
+    return { lead: leadOf(k, headline(k), name, tone), live: lines(k, detailOf(k)) };
+  const live = make("p", "k-live", icon("search"), from("headline", make("span", "", headline(k))));
+  live.setAttribute("role", "status");
+  const done = make("p", "k-lead k-booked", icon("done"), make("span", "", k.t("booked")));
+  const isBooked = phase !== "open"; // a shared ride has no booking before its driver is found
+  return { lead: isBooked ? [done] : [], live: [live, beneath(k.english(headline(k)))] };
+}
+
+/**
+ * How much the ride costs, and who pays it: a line, with its English below. Until the first answer
+ * about the ride, these are the words of the car that was ordered, from the same table.
+ */
+function payOf(k) {
+  const { price, pays } = paid(k);
+  if (!price && !pays) return [];
+  const line = make(
+    "p",
+    "k-lead k-pay",
+    price ? from("price", fact(price, "num")) : null,
+    pays ? from("pays", fact(pays)) : null,
+  );
+  return [line, beneath(k.english(pays))];
+}
+
+function paid({ visit }) {
+  return visit.view ?? { price: visit.price, pays: visit.car?.pays };
+}
+
+function spokenPay(k) {
+  const { price, pays } = paid(k);
+  return [price, pays].filter(Boolean);
+}
+
+/** The line for the state of the ride, in its tone, with its English below. */
+function leadOf(k, text, name, tone) {
+  const line = make(
+    "p",
+    `k-lead k-booked is-${tone || "info"}`,
+    icon(name || "info"),
+    from("headline", make("span", "", text)),
+  );
+  line.setAttribute("role", "status");
+  return [line, beneath(k.english(text))];
+}
+
+function detailOf(k) {
+  return k.visit.view?.detail ?? "";
 }
 
 /**
@@ -81,8 +177,8 @@ function ticketPin(k, pin) {
 
 /** The explanations of PIN and QR code, as separate lines for a crowded screen. */
 function besideCode(k, code) {
-  const lines = [k.t("pin_why"), code ? k.t("scan") : ""];
-  return lines.filter(Boolean).map((text) => make("p", "k-lead", text));
+  const texts = [k.t("pin_why"), code ? k.t("scan") : ""];
+  return texts.filter(Boolean).map((text) => make("p", "k-lead", text));
 }
 
 /** The QR code with which a phone follows the ride, and its address to type. */
@@ -192,10 +288,10 @@ export function ride(k) {
   const where = meet ? meetLine(k, meet) : null;
   const code = view.code_due ? codeLine(k) : null;
   const minutes = k.crowded && view.held ? null : minutesOf(k);
-  let facts = [...details, plateOf(k), minutes, where, code];
+  let facts = [...details, plateOf(k), minutes, where, code, ...payOf(k)];
   // a crowded screen has pages: the facts for finding the car, and a start code that was just
   // requested, are on the first one
-  if (k.crowded) facts = [plateOf(k), minutes, code, ...details, where];
+  if (k.crowded) facts = [plateOf(k), minutes, code, ...details, where, ...payOf(k)];
   if (k.crowded && visit.start) facts = [code, ...facts.filter((each) => each !== code)];
   const buttons = [];
   if (view.code_due) buttons.push(codeButton(k));
@@ -216,6 +312,7 @@ export function ride(k) {
       minutes?.textContent,
       spokenMeet(k, meet),
       ...(code ? spokenCode(k) : []),
+      ...spokenPay(k),
     ],
   };
 }

@@ -53,11 +53,7 @@ export class Visit {
     this.name = "";
     this.phone = "";
     this.code = "";
-    this.number = "";
-    this.pin = "";
-    this.ride = null; // {number, pin, link, qr, …} after Book
-    this.view = null; // the present facts of the ride
-    this.mapped = false; // whether a picture of the map has loaded
+    this.noTicket();
     this.words = null; // the words of the last refusal
     this.unfit = false; // whether that refusal was about the guest's details
     // critical sentences (docs/languages.md 2) whose translation no person has read -> English
@@ -89,6 +85,17 @@ export class Visit {
     this.unfound = failed ? (found?.words?.headline ?? why) : "";
     this.places = failed ? null : found.results;
     return !failed;
+  }
+
+  /** Forget the ride of an earlier order, which another one follows. */
+  noTicket() {
+    this.number = "";
+    this.pin = "";
+    this.ride = null; // {number, pin, link, qr, …} after Book
+    this.view = null; // the present facts of the ride
+    this.cancel = null; // whether it may be cancelled, and what that costs
+    this.start = null; // its start code, while it is shown
+    this.mapped = false; // whether a picture of the map has loaded
   }
 
   /** Drop the offers: cars have to be requested again. */
@@ -150,6 +157,7 @@ export class Visit {
     this.pressed = false;
     this.code = "";
     this.words = null;
+    this.noTicket();
     this.trail = trail;
   }
 

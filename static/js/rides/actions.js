@@ -1,18 +1,23 @@
 /**
  * The panels of actions: one is open at a time; the server's panels replace them when the allowed
- * actions change.
+ * actions change, and the parts that name the guest when the guest is corrected.
  */
 
 import { patience } from "../shared/ask.js";
+import { quiet } from "../shared/keys.js";
 import { parsed } from "../shared/markup.js";
+import { leave } from "../shared/panels.js";
+import { GuestParts } from "./guest_parts.js";
 import { released } from "../shared/press.js";
+import { putBack, typedIn } from "../shared/typed.js";
 
 export class ActionPanels {
   /**
    * `address` is that of the page; `shown` is the snapshot that its panels belong to; `replaced()`
-   * is called after new panels were inserted. `signal` aborts when the page shows another ride.
+   * is called after new panels were inserted, and `named(part)` after a new part that names the
+   * guest. `signal` aborts when the page shows another ride.
    */
-  constructor(root, address, shown, replaced, { headers = {}, signal } = {}) {
+  constructor(root, address, shown, replaced, { headers = {}, signal, named = () => {} } = {}) {
     this.root = root;
     this.address = address;
     this.shown = shown;
@@ -21,13 +26,14 @@ export class ActionPanels {
     this.signal = signal;
     this.asking = false;
     this.off = false; // whether panels are hidden because new ones could not be fetched
+    this.typed = new Map(); // what was typed into panels of actions that are not possible now
+    this.guest = new GuestParts(root, named);
     root.addEventListener("click", (event) => this.#click(event));
-    root.addEventListener("keydown", (event) => this.#escape(event));
   }
 
   /**
-   * Fetch the panels again if they don't match the allowed actions. Called after each poll, so a
-   * failure is retried.
+   * Fetch the page again if its panels don't match the allowed actions, or it names another guest.
+   * Called after each poll, so a failure is retried.
    */
   async follow(now) {
     if (this.asking || (!this.off && key(this.shown) === key(now))) return;
@@ -37,6 +43,7 @@ export class ActionPanels {
       await released(); // a pressed button must stay in place
       if (this.signal?.aborted) return;
       const theirs = JSON.parse(page.querySelector("[data-points]").textContent).snapshot;
+      if (this.shown.person !== theirs.person) this.guest.take(page);
       this.#swap(page.querySelector("[data-actions]"), this.shown, theirs);
       this.shown = theirs;
       this.off = false;
@@ -69,6 +76,7 @@ export class ActionPanels {
     );
     const current = new Map([...section.children].map((panel) => [panel.dataset.action, panel]));
     const focused = section.contains(document.activeElement);
+    const typed = typedIn(section);
     const panels = [...fresh.children].map((panel) => {
       const name = panel.dataset.action;
       if (!stays.has(name) || !current.has(name)) return document.adoptNode(panel);
@@ -77,9 +85,20 @@ export class ActionPanels {
     });
     place(panels, section);
     section.hidden = panels.length === 0;
-    if (focused && !section.contains(document.activeElement))
-      this.root.querySelector(".state-headline").closest("[role=status]").focus?.();
+    this.#putBack(section, typed);
+    if (focused && !section.contains(document.activeElement)) {
+      const state = this.root.querySelector(".state-headline").closest("[role=status]");
+      state.tabIndex = -1;
+      state.focus();
+      quiet();
+    }
     this.replaced();
+  }
+
+  /** A panel that comes back, or comes anew, has what was typed into it before. */
+  #putBack(section, typed) {
+    for (const [field, value] of typed.fields) this.typed.set(field, value);
+    putBack(section, { ...typed, fields: this.typed });
   }
 
   #switchOff(now) {
@@ -94,21 +113,23 @@ export class ActionPanels {
   #click(event) {
     const off = event.target.closest('summary[aria-disabled="true"]');
     if (off && !off.parentElement.querySelector("form")) event.preventDefault();
+    const pencil = event.target.closest("[data-correct]");
+    if (pencil) {
+      event.preventDefault();
+      this.#correct(pencil.dataset.correct);
+    }
     const close = event.target.closest("[data-close]");
-    if (close) this.#close(close.closest("details"));
+    if (close) leave(close);
   }
 
-  #escape(event) {
-    const panel = event.key === "Escape" && event.target.closest("details.action[open]");
-    // a key that an input method uses itself is not meant for the panel
-    if (!panel || event.defaultPrevented || event.isComposing) return;
-    event.preventDefault(); // otherwise Escape would also close the ride
-    this.#close(panel);
-  }
-
-  #close(panel) {
-    panel.open = false;
-    panel.querySelector("summary").focus();
+  /** Open the form that corrects the guest, at the field with this id. */
+  #correct(id) {
+    const panel = this.root.querySelector("[data-correct-panel]");
+    panel.open = true;
+    panel.scrollIntoView({ block: "nearest" });
+    const field = panel.querySelector(`#${id}`);
+    field.focus({ preventScroll: true });
+    field.select();
   }
 }
 
@@ -127,7 +148,8 @@ function place(panels, section) {
 }
 
 function key(snapshot) {
-  return JSON.stringify([snapshot.order_state, (snapshot.actions ?? []).map(signature)]);
+  const { order_state: state, person } = snapshot;
+  return JSON.stringify([state, person, (snapshot.actions ?? []).map(signature)]);
 }
 
 /** An action as one text, independent of the order of its fields. */

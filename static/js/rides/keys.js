@@ -1,6 +1,7 @@
 /** The shortcuts for one ride: each opens a panel or presses a button of the page. */
 
-import { onKey } from "../shared/keys.js";
+import { onKey, opening } from "../shared/keys.js";
+import { enter } from "../shared/panels.js";
 import { isShown } from "../shared/slots.js";
 
 const STOPS = ["withdraw", "abort", "cancel", "arm"];
@@ -12,50 +13,62 @@ let saying = null;
  * there is none.
  */
 export function rideKeys(current) {
-  const on = (key, act) =>
-    onKey(key, async () => {
-      const root = await current();
-      if (root) act(root);
-    });
-  const orSay = (key, act, words) => on(key, (root) => act(root) || say(root, root.dataset[words]));
-  orSay(
+  const work = async (act) => {
+    const root = await current();
+    if (root) act(root);
+  };
+  const on = (key, act) => onKey(key, () => work(act));
+  const opens = (key, act) => onKey(key, () => opening(work(orSay(act, "notNow"))));
+  opens("d", (root) => openPanel(root, "drop"));
+  opens("x", (root) => STOPS.some((name) => openPanel(root, name)));
+  on(
     "l",
-    (root) => press(root.querySelector('[data-out] [data-link-use="follower"]')),
-    "notNow",
+    orSay((root) => press(root.querySelector('[data-out] [data-link-use="rider"]')), "notNow"),
   );
-  orSay("d", (root) => openPanel(root, "drop"), "notNow");
-  orSay("x", (root) => STOPS.some((name) => openPanel(root, name)), "notNow");
-  orSay(
+  on(
     "o",
-    (root) => press(root.querySelector("[data-code]:not([hidden]) [data-code-button]")),
-    "noCode",
-  );
-  orSay("w", (root) => press(root.querySelector("[data-show-guest]")), "notNow");
-  on("r", (root) =>
-    press(
-      root.querySelector('[data-action="again"] [type=submit]') ??
-        root.querySelector('[data-refill="again"]'),
+    orSay(
+      (root) => press(root.querySelector("[data-code]:not([hidden]) [data-code-button]")),
+      "noCode",
     ),
   );
-  on("t", (root) => press(root.querySelector('[data-refill="return"]')));
+  on(
+    "w",
+    orSay((root) => press(root.querySelector("[data-show-guest]")), "notNow"),
+  );
+  const refills = (key, button) =>
+    on(key, (root) => (begun() ? say(root, root.dataset.begun) : press(button(root))));
+  refills(
+    "r",
+    (root) =>
+      root.querySelector('[data-action="again"] [type=submit]') ??
+      root.querySelector('[data-refill="again"]'),
+  );
+  refills("t", (root) => root.querySelector('[data-refill="return"]'));
+}
+
+/** An act that says these words if it could do nothing. */
+function orSay(act, words) {
+  return (root) => act(root) || say(root, root.dataset[words]);
+}
+
+/** Whether a ride was begun in the form beside the list: no single key replaces it. */
+function begun() {
+  const form = document.querySelector("[data-desk-form].is-begun [data-book]");
+  return isShown(form) && ["guest_name", "drop"].some((name) => form.elements[name].value.trim());
 }
 
 /**
- * Open a panel of a ride and focus its first field or button, but in a panel of a grave action the
- * button that closes it. Returns false if the panel is missing, hidden or has no fields.
+ * Open a panel of a ride with the focus in its first field, or on its first button. Returns false
+ * if the panel is missing, hidden or has no fields.
  */
 export function openPanel(root, name) {
   const panel = root.querySelector(`[data-action="${name}"]`);
   if (!panel || panel.hidden || !panel.querySelector("input, button")) return false;
-  if (panel.localName === "details") panel.open = true;
-  const grave = panel.classList.contains("action-grave");
-  const first =
-    panel.querySelector(grave ? "[data-close]" : "input:not([type=hidden]), [type=submit]") ??
-    panel.querySelector("button");
+  enter(panel);
   // the outcome is unknown: the text of the state has to be read before the question is answered
   if (name === "resolve") root.querySelector(".state").scrollIntoView({ block: "start" });
   else panel.scrollIntoView({ block: "nearest" });
-  first?.focus({ preventScroll: true });
   return true;
 }
 

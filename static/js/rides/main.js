@@ -3,24 +3,23 @@
 import { onKey } from "../shared/keys.js";
 import { openMap } from "../shared/map_frame.js";
 import { Poller } from "../shared/poller.js";
-import { rideKeys } from "./keys.js";
+import { openPanel, rideKeys } from "./keys.js";
 import { RideView } from "./view.js";
 
 const root = document.querySelector("[data-ride]");
+const guest = () => root.querySelector("[data-from=guest]").textContent;
+// the title without the headline and the guest, with which it begins: that it is a demo
 const headline = root.querySelector("#headline").textContent.trim();
-// the rest of the title: the guest, and that it is a demo
-const restOfTitle = document.title.slice(headline.length);
+const restOfTitle = document.title.slice(`${headline} · ${guest()}`.length);
 document.documentElement.classList.add("scripted");
 
 const view = new RideView(root, {
-  changed: (snapshot) => (document.title = snapshot.headline + restOfTitle),
+  changed: ({ headline: now }) => (document.title = `${now} · ${guest()}${restOfTitle}`),
 });
 // so that a reload shows the page instead of sending a form again
 history.replaceState(null, "", view.address + location.hash);
-const panel =
-  location.hash.startsWith("#action-") && document.getElementById(location.hash.slice(1));
-if (panel) panel.open = true;
 view.start();
+if (location.hash.startsWith("#action-")) openPanel(root, location.hash.slice("#action-".length));
 openMap(root.querySelector("[data-map]")).then((map) => {
   if (!map) return;
   view.drawOn(map);
@@ -35,8 +34,9 @@ const poller = new Poller(`${view.address}/snapshot.json`, {
   },
   failed: (status) => {
     view.miss();
-    if (status === 401) location.assign(`/sign-in?next=${encodeURIComponent(view.address)}`);
-    return status === 401 || status === 404 ? "stop" : undefined;
+    // a restored database does not have this ride: its page says so
+    if (status === 409) location.assign(view.address);
+    return status === 404 || status === 409 ? "stop" : undefined;
   },
 });
 if (!view.snapshot.stop) poller.start();

@@ -23,6 +23,7 @@ export function watchLinks(root) {
 
 async function press(box, form, button) {
   const body = new URLSearchParams({ csrf_token: form.elements.csrf_token.value });
+  const focused = document.activeElement === button;
   button.disabled = true;
   try {
     const answer = await fetch(button.getAttribute("formaction") ?? form.action, {
@@ -38,6 +39,7 @@ async function press(box, form, button) {
     tell(box, box.dataset.failed);
   } finally {
     button.disabled = button.dataset.full === "1";
+    if (focused && document.activeElement === document.body) button.focus({ preventScroll: true });
   }
 }
 

@@ -20,7 +20,7 @@ const SILENT_MS = 12_000;
 export class RideView {
   /**
    * `root` is a rendered ride. `headers` are sent with each request for its panels.
-   * `changed(snapshot)` is called after a snapshot was shown.
+   * `changed(snapshot)` is called after a snapshot, or another name of the guest, was shown.
    */
   constructor(root, { headers = {}, changed = () => {} } = {}) {
     this.root = root;
@@ -44,6 +44,7 @@ export class RideView {
     this.panels = new ActionPanels(root, this.address, this.snapshot, () => this.#dropForm(), {
       headers,
       signal: this.ending.signal,
+      named: (part) => this.#named(part),
     });
   }
 
@@ -279,6 +280,12 @@ export class RideView {
       fee.querySelector("[data-fee-text]"),
       left > 0 ? fee.dataset.feeFree.replace("{down}", span(left)) : fee.dataset.feeLate,
     );
+  }
+
+  /** A part that names the guest is new. */
+  #named(part) {
+    if (part.matches("[data-out]")) watchLinks(this.root);
+    this.changed(this.snapshot);
   }
 
   #dropForm() {

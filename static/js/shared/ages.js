@@ -1,6 +1,6 @@
 /**
  * Ages and running timers as text, from patterns that the page supplies. No function reads a clock,
- * and only patternsOf() reads the page.
+ * and only patternsOf() and span() read the page.
  */
 
 const JUST_NOW_S = 5;
@@ -17,9 +17,14 @@ export function ageText(seconds, patterns) {
   return patterns.h.replace("{n}", Math.floor(whole / 3600));
 }
 
-/** Minutes and seconds: 0:42, 12:05. */
+/** Minutes and seconds, 0:42, 12:05; from an hour on "1 h 25 min", in the words of the page. */
 export function span(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
+  const hours = document.body.dataset.ageHm;
+  if (whole >= 3600 && hours)
+    return hours
+      .replace("{h}", Math.floor(whole / 3600))
+      .replace("{m}", Math.floor((whole % 3600) / 60));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 

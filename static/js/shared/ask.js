@@ -5,6 +5,7 @@
  */
 
 import { timeLimit } from "./clocks.js";
+import { tellEnded } from "./ended.js";
 import { released } from "./press.js";
 
 const PATIENCE_MS = 15_000;
@@ -70,6 +71,7 @@ async function fetched(address, { signal, ...how }) {
       signal: patience(signal),
     });
     const body = await bodyOf(answer);
+    if (answer.status === 401) tellEnded();
     // a proxy's page says nothing about the request, whatever its status is
     if (answer.ok && !body) return { ok: false, status: 0, body: {} };
     return { ok: answer.ok, status: answer.status, body: body ?? {} };

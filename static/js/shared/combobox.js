@@ -3,8 +3,9 @@
  * Enter, Escape and Tab work. The option that Enter takes is marked from the start; a pointer that
  * rests where the list opens marks nothing. Knows nothing of rides.
  *
- * `find(words)` resolves to {places, message, credit}; `chosen(place, byKey)` receives the choice;
- * `typed(value)` runs on input; `announce(count)` is called when a list with results is shown.
+ * `find(words)` resolves to {places, message, credit}; `chosen(place, byKey, paused)` receives the
+ * choice, `paused` if it was taken after a pause; `typed(value)` runs on input; `announce(count)`
+ * is called when a list with results is shown.
  * `best(places)` is the index that is marked first, and that Enter takes (-1: none; then `none()`
  * may use the words, and returns whether it did). `waits(words)`: whether Enter waits for an
  * answer. `settled()`: whether the field holds a choice, which Enter leaves as it is.
@@ -35,6 +36,7 @@ export class Combobox {
     Object.assign(this, { input, list, find, chosen, typed, announce, best, none, waits, settled });
     Object.assign(this, { quick, eager });
     this.short = null; // the place that the typed words stand for
+    this.brief = ""; // the words for which such a place was taken after a pause
     this.places = [];
     this.words = ""; // the words that the shown list belongs to
     this.dirty = false; // whether the user typed since the last focus or choice
@@ -51,7 +53,11 @@ export class Combobox {
     input.setAttribute("aria-autocomplete", "list");
     input.setAttribute("aria-expanded", "false");
     input.setAttribute("aria-controls", list.id);
-    input.addEventListener("input", () => {
+    input.addEventListener("input", ({ inputType, data }) => {
+      // who types on after the pause meant other words: "1", then "2 High Street"
+      if (this.brief && inputType === "insertText" && input.value === data)
+        input.value = this.brief + data;
+      this.brief = "";
       this.dirty = true;
       this.typed(input.value);
       this.#unmark();
@@ -65,7 +71,10 @@ export class Combobox {
     });
     input.addEventListener("click", () => !this.open && this.#ask());
     input.addEventListener("keydown", (event) => this.#key(event));
-    input.addEventListener("blur", () => this.close());
+    input.addEventListener("blur", () => {
+      this.brief = "";
+      this.close();
+    });
     // a press in the list keeps the focus in the field
     list.addEventListener("pointerdown", (event) => event.preventDefault());
     // hover is shown after a movement: the list may have opened below a resting pointer
@@ -101,7 +110,7 @@ export class Combobox {
   #soon() {
     clearTimeout(this.timer);
     this.timer = this.short
-      ? setTimeout(() => this.#take(this.short), QUICK_MS)
+      ? setTimeout(() => this.#takeShort(), QUICK_MS)
       : setTimeout(() => this.#ask(), DEBOUNCE_MS);
   }
 
@@ -171,7 +180,7 @@ export class Combobox {
     if (this.short && (event.key === "Enter" || event.key === "Tab")) {
       if (event.key === "Enter") event.preventDefault();
       this.#take(this.short, true);
-      return;
+      return void this.#stay(event);
     }
     const last = this.places.length - 1;
     const go = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: last }[
@@ -193,7 +202,13 @@ export class Combobox {
       this.close();
     } else if (event.key === "Tab" && this.open && this.moved) {
       this.#choose(this.active, true);
+      this.#stay(event);
     }
+  }
+
+  /** A choice by Tab that has moved the focus by itself leads no field further. */
+  #stay(event) {
+    if (document.activeElement !== this.input) event.preventDefault();
   }
 
   /**
@@ -234,11 +249,19 @@ export class Combobox {
     if (this.places[index]) this.#take(this.places[index], byKey);
   }
 
-  #take(place, byKey = false) {
+  /** After a pause; the focus stays, and the name is selected, so that typing on replaces it. */
+  #takeShort() {
+    const words = this.input.value;
+    this.#take(this.short, false, true);
+    this.input.select();
+    this.brief = words;
+  }
+
+  #take(place, byKey = false, paused = false) {
     this.dirty = false;
     this.short = null;
     this.close();
     this.input.value = place.name;
-    this.chosen(place, byKey);
+    this.chosen(place, byKey, paused);
   }
 }

@@ -9,12 +9,22 @@ const labels = new WeakMap(); // button -> its own text
 const timers = new WeakMap(); // button -> the timer that restores its text
 
 /**
- * Copy a field or a text; resolves to whether that worked. The text is also selected, so that the
- * user can copy it by hand.
+ * Copy a field or a text; resolves to whether that worked. If not, the text is selected and has the
+ * focus, so that the user can copy it by hand.
  */
 export async function copy(source) {
+  const before = document.activeElement;
   if (source.select) source.select();
   else getSelection().selectAllChildren(source);
+  const copied = await write(source);
+  if (copied && document.activeElement === source) {
+    source.blur();
+    before.focus({ preventScroll: true });
+  }
+  return copied;
+}
+
+async function write(source) {
   // over plain http there is no clipboard
   if (!navigator.clipboard) return document.execCommand("copy");
   try {
@@ -25,9 +35,14 @@ export async function copy(source) {
   }
 }
 
+/** Show the buttons that copy: without scripts they are hidden. */
+export function showCopies(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;
+}
+
 /** Make the buttons below `root` copy, including buttons that are added later. */
 export function watchCopies(root) {
-  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;
+  showCopies(root);
   root.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]");
     if (button) press(button);

@@ -1,10 +1,11 @@
 /**
- * Polls one address: one request at a time, none while the device is offline, none or few while the
- * page is hidden, fewer after errors. An answer that comes after a newer request is ignored; one
- * that comes while a button is pressed waits, because it could move the button. Independent of the
- * contents that it fetches.
+ * Polls one address: one request at a time, none while the device is offline or a staff page is
+ * signed out, none or few while the page is hidden, fewer after errors. An answer that comes after
+ * a newer request is ignored; one that comes while a button is pressed waits, because it could move
+ * the button. Independent of the contents that it fetches.
  */
 
+import { onSignedIn, tellEnded, tellHeld } from "./ended.js";
 import { released } from "./press.js";
 
 const BACKOFF_MAX_MS = 30_000;
@@ -32,7 +33,9 @@ export class Poller {
     this.round = 0;
     this.timer = null;
     this.stopped = false;
+    this.signedOut = false; // on a page that waits until its person has signed in again
     document.addEventListener("visibilitychange", () => this.#wake());
+    onSignedIn(() => this.#resume());
     addEventListener("online", () => this.#wake());
   }
 
@@ -58,6 +61,12 @@ export class Poller {
     clearTimeout(this.timer);
   }
 
+  #resume() {
+    if (!this.signedOut) return;
+    this.signedOut = false;
+    this.anew();
+  }
+
   #wake() {
     if (!document.hidden && navigator.onLine) this.now();
   }
@@ -69,7 +78,8 @@ export class Poller {
 
   async #ask() {
     // #wake() continues the polling
-    if (this.stopped || (document.hidden && !this.hiddenMs) || !navigator.onLine) return;
+    if (this.stopped || this.signedOut) return;
+    if ((document.hidden && !this.hiddenMs) || !navigator.onLine) return;
     const round = (this.round += 1);
     let wait = null;
     try {
@@ -77,7 +87,7 @@ export class Poller {
     } catch {
       wait = this.#missed(round, 0);
     }
-    if (round !== this.round || this.stopped) return;
+    if (round !== this.round || this.stopped || this.signedOut) return;
     if (wait === null) this.stop();
     else this.#later(document.hidden ? Math.max(wait, this.hiddenMs ?? 0) : this.#shown(wait));
   }
@@ -96,8 +106,13 @@ export class Poller {
       credentials: "same-origin",
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     });
+    if (answer.status === 401 && tellEnded()) {
+      this.signedOut = true;
+      return this.waitMs;
+    }
     if (answer.status !== 200 && answer.status !== 304)
       return this.#missed(round, answer.status, answer);
+    tellHeld();
     const body = answer.status === 200 ? await answer.json() : null;
     if (body) await released();
     if (round !== this.round) return this.waitMs; // a newer request was sent meanwhile

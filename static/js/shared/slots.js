@@ -101,6 +101,7 @@ export class RideSlots {
         const seen = alert.querySelector("[data-seen-form]");
         seen.hidden = !notice.seen;
         seen.elements.item.value = notice.seen ?? "";
+        seen.querySelector("[data-verb]").textContent = notice.verb ?? "";
         seen.querySelector("[data-stop]").hidden = !notice.stop;
         return alert;
       }),

@@ -81,6 +81,7 @@ addEventListener("offline", showOffline);
 // method="dialog" is allowed, because it only closes its dialog.
 const holdBack = (event) => {
   if (navigator.onLine || event.target.getAttribute("method") === "dialog") return;
+  if (event.target.matches("[data-cover-form]")) return; // it covers the band, and says so itself
   event.preventDefault();
   event.stopImmediatePropagation();
   offline?.scrollIntoView({ block: "nearest" });
@@ -95,6 +96,5 @@ if (unknown && !document.querySelector("[data-board]")) {
       if (body) showBar(body.bar);
       return EVERY_MS;
     },
-    failed: (status) => (status === 401 ? "stop" : undefined),
   }).start();
 }

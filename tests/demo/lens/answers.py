@@ -312,7 +312,9 @@ ORDER: Final = ("code", "message", "booking_id", "txn_id", "booking_timeout_s", 
 RIDE: Final = ("booking_id", "status", "reported", "previous_plate", "swapped_at")
 
 
-OF_KIOSK: Final = ("headline", "detail", "plate", "old_plate", "car", "minutes", "meet")
+OF_KIOSK: Final = (
+    *("headline", "detail", "plate", "old_plate", "car", "minutes", "meet", "price", "pays"),
+)
 
 
 def put(row: Any, columns: dict[str, Any]) -> None:

@@ -40,10 +40,14 @@ DAY = timedelta(hours=24)
     [
         (
             Refused("C", message="m", header="h", text="t", reason="r"),
-            ActionResult("refused", "C", "h", "t", 7),
+            ActionResult("refused", "C", "h", "t – m", 7),
         ),
         (Refused(message="m", reason="r"), ActionResult("refused", "r", None, "m", 7)),
         (RateLimited(429), ActionResult("not_sent", "RATE_LIMITED", action_id=7)),
+        (
+            RateLimited(429, message="m"),
+            ActionResult("not_sent", "RATE_LIMITED", text="m", action_id=7),
+        ),
         (
             Throttled(Throttled.LIMITED, 1),
             ActionResult("not_sent", "RATE_LIMITED", action_id=7),
@@ -349,7 +353,7 @@ def test_an_action_whose_key_is_missing_here_is_left_to_others_for_five_seconds(
 @pytest.mark.database
 @pytest.mark.parametrize(
     ("words", "text"),
-    [({"text": "t", "message": "m"}, "t"), ({"message": "m"}, "m"), ({}, None)],
+    [({"text": "t", "message": "m"}, "t – m"), ({"message": "m"}, "m"), ({}, None)],
 )
 def test_the_text_of_the_service_about_a_done_action_is_stored(
     world: World, order: int, words: dict[str, str], text: str | None

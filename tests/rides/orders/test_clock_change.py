@@ -43,7 +43,8 @@ def ordered_at(world: World, worker: Worker, order_id: int) -> datetime:
         (SPRING, "tomorrow 0305", "29 03:05", "29 01:45"),
         (SPRING, "tomorrow 0510", "29 05:10", "29 04:50"),
         (AUTUMN, "tomorrow 0150", "25 01:50", "25 01:30"),
-        (AUTUMN, "tomorrow 0230", "25 02:30", "25 02:10"),  # the first 02:30
+        (AUTUMN, "2026-10-25 02:30+0200", "25 02:30", "25 02:10"),  # the first 02:30
+        (AUTUMN, "2026-10-25 02:30+0100", "25 02:30", "25 02:10"),  # the second
         (AUTUMN, "tomorrow 0305", "25 03:05", "25 02:45"),  # the second 02:45
         (AUTUMN, "tomorrow 0510", "25 05:10", "25 04:50"),
     ],

@@ -26,10 +26,13 @@ from ridedash.store.models.orders import Order
 from tests.rides.desk_world import request_of
 
 ROOT = Path(__file__).parents[3]
-ADDED_BY_THE_SERVER = {"second_to", "property_id", "actor", "margin", "tz"}
+ADDED_BY_THE_SERVER = {"second_to", "property_id", "actor", "margin", "tz", "group", "reference"}
 # Controls that are no fields of the table: parts of the pickup time, the ride to change, and such.
 FORM_ONLY = {"when", "pickup_words", "pickup_date", "change", "version", "csrf_token"} | {
-    *("back", "back_date", "days", "dates", "onward", "for_flight", "guests_twice")
+    *("back", "back_date", "days", "dates", "onward", "for_flight"),
+    "guest_phone2_as",  # `guest_phone_as` stands for both
+    *("people", "bags", "flight_now"),  # neither stored nor sent: what fits, and a yes
+    *("pickup_which", "back_which"),  # which of two times that clocks show twice
 }
 
 
@@ -191,8 +194,9 @@ def test_what_a_text_field_refuses_is_what_its_message_says() -> None:
 def test_an_empty_control_stands_for_the_value_of_a_request_that_names_none() -> None:
     defaults = {each.name: each.default for each in FIELDS}
     given = {name: value for name, value in defaults.items() if value not in (None, ())}
-    assert given == {"cars": 1, "override_guard": False}
-    assert {name for name, value in defaults.items() if value == ()} == {"guests", "series"}
+    flags = {"flight_lands": False, "override_guard": False, "phone_as_typed": False}
+    assert given == {"cars": 1, **flags}
+    assert {name for name, value in defaults.items() if value == ()} == {"series"}
 
 
 def test_the_note_for_the_desk_alone_has_more_than_one_line() -> None:

@@ -12,8 +12,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from ridedash.rides.orders.fields import ListedGuest
-from ridedash.rides.orders.place import GuardBusy, Placed, RequestRefused, TokenReused, place
+from ridedash.rides.orders.place import GuardBusy, RequestRefused, TokenReused, place
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.worker import Worker
 from ridedash.store.audit import AuditRow
@@ -358,70 +357,3 @@ def test_the_guard_knows_a_guest_by_the_phone_that_we_have_of_them(world: World)
     world.place(guest_name="Guest Heron", guest_room="412", guest_phone="+919845011111")
     with pytest.raises(GuardBusy):
         world.place(guest_name="Guest Heron", guest_room="412")
-
-
-HERON = ListedGuest("Guest Heron", "412", "+919845011111")
-WREN = ListedGuest("Guest Wren", "413")
-
-
-def test_each_guest_of_a_list_gets_a_car_and_a_guard_of_their_own(world: World) -> None:
-    world.place(guest_name="Guest Wren", guest_room="413", cars=1, override_guard=False)
-    with pytest.raises(GuardBusy) as busy:
-        world.place(cars=2, guests=(HERON, WREN))
-    assert busy.value.guest == "Guest Wren"
-    assert len(world.orders()) == 1, "a guest who has a ride stops the whole press"
-    herons = world.place(guest_name="Guest Heron", guest_room="412")
-    seen = {"override_guard": True, "second_to": busy.value.seen}
-    with pytest.raises(GuardBusy) as busy:
-        world.place(cars=2, guests=(HERON, WREN), **seen)
-    assert (busy.value.rides[0].order_id, busy.value.seen) == (herons, (1, herons))
-    assert withdraw(world.db, world.clock, herons, world.actor)
-    world.placed(cars=3, guests=(HERON, ListedGuest("Guest Teal", "414"), HERON))
-    first, second, third = world.orders()[2:]
-    assert [world.page(order.id).guest.name for order in (first, second, third)] == [
-        "Guest Heron",
-        "Guest Teal",
-        "Guest Heron",
-    ]
-    assert [order.room for order in (first, second, third)] == ["412", "414", "412"]
-    assert first.guard_key
-    assert second.guard_key
-    assert first.guard_key != second.guard_key
-    assert third.guard_key is None, "the second car of one guest belongs to the first"
-    assert [order.guard_override_by for order in (first, second, third)] == [
-        None,
-        None,
-        world.staff_id,
-    ]
-    with pytest.raises(GuardBusy):
-        world.place(guest_name="Guest Teal", guest_room="414")
-
-
-def test_a_list_pressed_in_many_places_at_once_is_one_group(world: World) -> None:
-    lists = [(HERON, WREN), (WREN, HERON)]
-    requests = [world.request(cars=2, guests=each) for each in lists for _ in range(3)]
-    requests = [replace(each, form_token=f"form-{n // 3}") for n, each in enumerate(requests)]
-    offer = requests[0].offer_id
-    requests = [replace(each, offer_id=offer, guest_name="Guest Heron") for each in requests]
-    results = at_once(
-        [lambda r=request: place(world.db, world.clock, r) for request in requests],
-        expected=(GuardBusy,),
-    )
-    assert {type(each) for each in results} <= {Placed, GuardBusy}, results
-    assert len(world.orders()) == 2, "one of both lists, once: the other finds its guests busy"
-
-
-def test_a_list_needs_a_car_for_each_guest(world: World) -> None:
-    with pytest.raises(RequestRefused):
-        world.place(cars=1, guests=(HERON, WREN))
-
-
-def test_a_planned_list_gets_each_guests_guard_when_it_is_ordered(world: World) -> None:
-    ids = world.placed(cars=2, guests=(HERON, WREN), pickup_at=world.clock() + HOURS).order_ids
-    world.service.answers["products"] = [offered() for _ in range(2)]
-    world.clock.go((HOURS - LEAD).total_seconds())
-    with world.worker() as worker:
-        for _ in range(8):
-            worker.step()
-    assert [world.state(order_id) for order_id in ids] == ["BOOKED"] * 2
-    assert all(world.page(order_id).order.guard_key for order_id in ids)

@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from ridedash.rides.orders import guest_start
 from ridedash.rides.orders.after_restore import declare, release
-from ridedash.rides.orders.fields import BookingRequest, ListedGuest
+from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.guest_start import (
     LONGEST,
     SHORTEST,
@@ -424,10 +424,9 @@ def test_an_amount_is_stored_in_hundredths_rounded_up(world: World) -> None:
     assert world.page(waiting(world, "21474836.47")).order.ceiling_minor == 2**31 - 1
 
 
-@pytest.mark.parametrize("fact", ["pickup_at", "back_at", "guests"])
+@pytest.mark.parametrize("fact", ["pickup_at", "back_at"])
 def test_one_car_for_now_is_what_a_guest_starts(world: World, fact: str) -> None:
-    later = world.clock() + HOURS
-    facts = {fact: (ListedGuest("Guest Wren"),) if fact == "guests" else later}
+    facts = {fact: world.clock() + HOURS}
     with pytest.raises(RequestRefused) as refused:
         wait_for_guest(world.db, world.clock, world.request(**facts), limits(world))
     assert (refused.value.field, world.orders()) == ("cars", [])

@@ -238,8 +238,9 @@ def test_a_torn_refusal_is_a_contradiction() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"message": "m", "text": "t", "header": "h"}, "m"),
-        ({"text": "t", "header": "h"}, "t"),
+        ({"message": "m", "text": "t", "header": "h"}, "h – m – t"),
+        ({"text": "t", "header": "h"}, "h – t"),
+        ({"text": "t", "message": "t", "header": "Failure"}, "t"),
         ({"header": "h"}, "h"),
         ({}, None),
     ],

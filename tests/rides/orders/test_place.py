@@ -30,6 +30,7 @@ from ridedash.store.models.people import Account
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
 from ridedash.store.orders import Order, OrderState
 from ridedash.store.properties import add_property, add_staff
+from tests.names import NOT_ONE, ONE_NAME
 from tests.rides.desk_world import DROP, PICKUP, World
 
 
@@ -256,6 +257,22 @@ def test_a_second_car_on_purpose_guards_its_guest_when_the_first_is_over(world: 
     with pytest.raises(GuardBusy) as caught:
         world.place(guest_name="Guest Heron", guest_room="412")
     assert caught.value.rides[0].order_id == second
+
+
+@pytest.mark.parametrize("language", ONE_NAME)
+def test_the_guard_knows_a_guest_in_any_spelling_of_the_name(world: World, language: str) -> None:
+    for number, (name, *spellings) in enumerate(ONE_NAME[language]):
+        first = world.place(guest_name=name, guest_room=f"41{number} a")
+        for each in spellings:
+            with pytest.raises(GuardBusy) as caught:
+                world.place(guest_name=each, guest_room=f"41{number}A")
+            assert caught.value.rides[0].order_id == first, (name, each)
+
+
+def test_the_guard_asks_about_no_other_guest_of_the_room(world: World) -> None:
+    for number, names in enumerate(NOT_ONE):
+        placed = [world.place(guest_name=each, guest_room=f"41{number}") for each in names]
+        assert len({guest_id(world, each) for each in placed}) == len(names)
 
 
 def guest_id(world: World, order_id: int) -> int:
@@ -598,7 +615,7 @@ def test_a_late_answer_after_a_person_closed_it_is_a_possible_double(world: Worl
     assert (page.order.state, page.order.late_double, page.superseded_by) == (
         "BOOKED",
         True,
-        page.order.id + 1,
+        world.again,  # type: ignore[attr-defined]
     )
     assert "late_double" in wanted(world, order_id)
 

@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from ridedash.geo import LatLng
 from ridedash.rides.orders.change import Change
-from ridedash.rides.orders.fields import BookingRequest, ListedGuest
+from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.onward import change_onward, withdraw_onward
 from ridedash.rides.orders.place import RequestRefused, TokenReused, place
 from ridedash.rides.orders.press import MOST_PARTS, Part, parts, tokens_of
@@ -66,11 +66,10 @@ def test_a_return_trip_is_a_planned_order_with_the_ends_swapped(world: World) ->
 
 
 def test_each_car_of_a_group_has_its_own_return_trip(world: World) -> None:
-    guests = (ListedGuest("Guest Heron", "412"), ListedGuest("Guest Wren", "413"))
-    world.placed(cars=2, guests=guests, back_at=world.clock() + HOURS)
+    world.placed(cars=2, back_at=world.clock() + HOURS)
     found = pages(world)
-    assert [page.guest.name for page in found] == ["Guest Heron", "Guest Wren"] * 2
-    assert [page.order.back_of for page in found] == [None, None, 1, 2]
+    ids = [page.order.id for page in found]
+    assert [page.order.back_of for page in found] == [None, None, *ids[:2]]
     assert [page.car for page in found] == [(1, 2), (2, 2)] * 2
 
 
@@ -214,11 +213,10 @@ def wanted(world: World, what: str) -> BookingRequest:
         return series(world, 6)
     if what == "back":
         return world.request(back_at=world.clock() + HOURS)
-    guests = (ListedGuest("Guest Heron", "412"), ListedGuest("Guest Wren", "413"))
-    return world.request(cars=2, guests=guests, back_at=world.clock() + HOURS)
+    return world.request(cars=2, back_at=world.clock() + HOURS)
 
 
-@pytest.mark.parametrize(("what", "orders"), [("series", 6), ("back", 2), ("list and back", 4)])
+@pytest.mark.parametrize(("what", "orders"), [("series", 6), ("back", 2), ("two cars and back", 4)])
 def test_one_press_makes_each_order_once(world: World, what: str, orders: int) -> None:
     request = wanted(world, what)
     results = at_once([lambda: place(world.db, world.clock, request) for _ in range(4)])
@@ -307,9 +305,9 @@ def test_from_here_on_changes_this_ride_and_the_later_ones_each_on_its_day(world
 
 def test_from_here_on_leaves_what_a_ride_has_of_its_own(world: World) -> None:
     request = series(world, 3)
-    place(world.db, world.clock, request)
+    _first, second, _third = place(world.db, world.clock, request).order_ids
     with world.db.write() as s:
-        s.get_one(Order, 2).note = "one more bag"
+        s.get_one(Order, second).note = "one more bag"
     assert onward(world, 1, pickup_at=request.series[0] + timedelta(hours=1)) == 3
     assert [order.note for order in world.orders()] == [None, "one more bag", None]
 
@@ -319,13 +317,13 @@ def test_from_here_on_never_touches_a_ride_that_is_ordered_or_over(
     world: World, state: str
 ) -> None:
     request = series(world, 4)
-    place(world.db, world.clock, request)
+    ids = place(world.db, world.clock, request).order_ids
     with world.db.write() as s:
-        ordered = s.get_one(Order, 3)
+        ordered = s.get_one(Order, ids[2])
         ordered.state, ordered.version = state, ordered.version + 1
     before = world.orders()[2]
     assert onward(world, 2, pickup_at=request.series[1] + timedelta(hours=1)) == 2
-    assert withdraw_onward(world.db, world.clock, 1, world.staff_id, {1, 2, 3, 4}) == 3
+    assert withdraw_onward(world.db, world.clock, ids[0], world.staff_id, ids) == 3
     after = world.orders()[2]
     assert (after.state, after.pickup_at, after.version, after.body) == (
         state,
@@ -369,8 +367,9 @@ def test_from_here_on_a_flight_keeps_the_day_of_each_ride(world: World) -> None:
     request = series(world, 3)
     leaves = request.series[0] + timedelta(hours=4)
     place(world.db, world.clock, replace(request, flight="AI 1", departs_at=leaves, tz=KOLKATA))
+    third = world.orders()[2].id
     with world.db.write() as s:
-        s.get_one(Order, 3).flight = "AI 99"
+        s.get_one(Order, third).flight = "AI 99"
     hour = timedelta(hours=1)
     assert onward(world, 2, departs_at=leaves + DAY + hour) == 2
     assert [order.departs_at for order in world.orders()] == [
@@ -384,10 +383,10 @@ def test_from_here_on_a_flight_keeps_the_day_of_each_ride(world: World) -> None:
 
 
 def own_car(world: World, number: int, category: str) -> None:
-    """Give one ride of the series a category of its own."""
-    offer_id = world.offer(category=category)
+    """Give ride `number` of a series a category of its own."""
+    offer_id, order_id = world.offer(category=category), world.orders()[number - 1].id
     with world.db.write() as s:
-        order = s.get_one(Order, number)
+        order = s.get_one(Order, order_id)
         order.offer_id, order.category = offer_id, category
         order.version += 1
 
@@ -432,10 +431,10 @@ def test_from_here_on_another_trip_is_priced_for_the_own_car_of_each_ride(world:
 
 
 def test_from_here_on_another_car_takes_the_own_trip_of_each_ride(world: World) -> None:
-    place(world.db, world.clock, series(world, 3))
+    _first, second, _third = place(world.db, world.clock, series(world, 3)).order_ids
     station = to_station(world)
     with world.db.write() as s:
-        s.get_one(Order, 2).offer_id = station
+        s.get_one(Order, second).offer_id = station
     world.service.products = lambda query: offered(300, "F2", query["category"])
     assert onward(world, 1, offer_id=world.offer(category="prime")) == 3
     assert cars(world) == [("prime", "Airport"), ("prime", "Station"), ("prime", "Airport")]
@@ -479,16 +478,18 @@ def test_a_later_ride_that_can_not_change_stops_the_whole_change(world: World) -
 
 
 def test_cancelling_from_here_on_takes_only_what_was_shown(world: World) -> None:
-    place(world.db, world.clock, series(world, 4))
-    assert withdraw(world.db, world.clock, 3, world.actor)
-    assert withdraw_onward(world.db, world.clock, 2, world.staff_id, {1, 2, 3}) == 1
+    first, second, third, fourth = place(world.db, world.clock, series(world, 4)).order_ids
+    assert withdraw(world.db, world.clock, third, world.actor)
+    shown = {first, second, third}
+    assert withdraw_onward(world.db, world.clock, second, world.staff_id, shown) == 1
     assert [order.state for order in world.orders()] == [
         "SCHEDULED",
         "NOT_SENT",
         "NOT_SENT",
         "SCHEDULED",
     ]
-    assert withdraw_onward(world.db, world.clock, 2, world.staff_id + 99, {4}) == 0
+    stranger = world.staff_id + 99
+    assert withdraw_onward(world.db, world.clock, second, stranger, {fourth}) == 0
 
 
 def test_a_series_keeps_its_local_time_when_clocks_change() -> None:
@@ -515,26 +516,6 @@ def keys() -> Callable[[], str]:
 def test_one_car_is_one_part_without_a_group() -> None:
     request = request_of(note="two bags", guest_id=7)
     assert parts(request, keys()) == [Part(1, request)]
-
-
-def test_each_car_of_a_list_is_for_its_own_guest() -> None:
-    listed = (ListedGuest("Guest Wren", "412"), ListedGuest("Guest Lark", None, "+912227783300"))
-    request = request_of(
-        cars=2, guests=listed, guest_id=7, guest_note="Wheelchair", note="two bags"
-    )
-    made = parts(request, keys())
-    assert [(part.number, part.group, part.series, part.back_of) for part in made] == [
-        (1, "key 1", None, None),
-        (2, "key 1", None, None),
-    ]
-    requests = [part.request for part in made]
-    assert [(each.guest_name, each.guest_room, each.guest_phone) for each in requests] == [
-        ("Guest Wren", "412", None),
-        ("Guest Lark", None, "+912227783300"),
-    ]
-    for each in requests:
-        assert (each.guest_id, each.guest_note, each.note) == (None, None, "two bags")
-        assert (each.cars, each.guests) == (1, ())
 
 
 def test_return_trips_are_numbered_after_the_cars_in_a_group_of_their_own() -> None:

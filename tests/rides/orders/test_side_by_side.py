@@ -18,7 +18,8 @@ from ridedash.rides.orders.resolve import withdraw
 from ridedash.store.audit import record
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from ridedash.store.models.orders import Order, OrderState
-from ridedash.store.sign_ins import close_sign_in, open_sign_in, sign_in_allowed
+from ridedash.store.sign_in_tries import sign_in_allowed
+from ridedash.store.sign_ins import close_sign_in, open_sign_in
 from tests.databases import POSTGRESQL, new_database
 from tests.rides.desk_world import World
 

@@ -15,6 +15,7 @@ OTHER = replace(
     months=tuple((f"monat{number}",) for number in range(12)),
     hours=("Stunde",),
     forenoon=("morgens",),
+    am=(),
     skipped=("a",),
 )
 
@@ -30,6 +31,10 @@ OTHER = replace(
         ("غدًا", "غدا"),
         ("11月24日、6時", "11月24日,6時"),
         ("が", "が"),
+        ("साढ़े पाँच", "साढे पांच"),
+        ("الساعة", "الساعه"),
+        ("6\u200d:\ufe0f15", "6:15"),
+        ("18∶15–19", "18:15-19"),
     ],
 )
 def test_a_text_is_compared_without_case_width_and_accents(typed: str, compared: str) -> None:
@@ -45,15 +50,21 @@ def test_each_word_is_known_by_what_it_means_and_one_of_two_meanings_as_such() -
     assert ENGLISH.tags()["sept"] == "month08"
 
 
+def test_a_number_that_is_a_month_too_is_known_by_its_place() -> None:
+    french = replace(OTHER, numbers=("7 sept",), months=((),) * 8 + (("sept",),) + ((),) * 3)
+    assert french.tags()["sept"] == "number_7_or_month08"
+    assert replace(french, shifts=("+30 et demie", "-15 sept")).tags()["sept"] == TWO_THINGS
+
+
 def test_english_is_understood_beside_another_language_but_for_its_single_letters() -> None:
     both = OTHER.and_english()
     assert both.today == ("heute", "today")
     assert both.weekdays[0] == ("tag0", "mon", "monday")
     assert both.months[11] == ("monat11", "dec", "december")
-    assert both.forenoon == ("morgens", "am", "morning"), "a is their word for at"
+    assert (both.forenoon, both.am) == (("morgens", "morning"), ("am",)), "a is their at"
     assert both.tags()["a"] == "skipped"
     assert ENGLISH.and_english() is ENGLISH
-    assert ENGLISH.tags()["a"] == "forenoon"
+    assert ENGLISH.tags()["a"] == "am"
 
 
 def test_an_hour_ahead_is_written_in_the_words_of_the_language_or_with_the_mark() -> None:

@@ -24,6 +24,20 @@ def erased(world: World, **who: str | None) -> tuple[int, int]:
     return erase(world.db, world.clock, KEY, ErasedGuest(world.property_id, **who))
 
 
+def test_a_guest_is_erased_by_the_second_phone_too(world: World) -> None:
+    order_id = ridden(world, phone=PHONE)
+    with world.db.write() as s:
+        s.get_one(Guest, guest_of(world, order_id).id).phone2 = "+442079460958"
+    assert erased(world, phone="+442079460958") == (1, 1)
+    assert hits(world, NAME, PHONE, "442079460958") == set()
+
+
+def test_a_number_with_an_extension_is_erased_by_the_number_alone(world: World) -> None:
+    ridden(world, phone=f"{PHONE};ext=12")
+    assert erased(world, phone=PHONE) == (1, 1)
+    assert hits(world, NAME, PHONE) == set()
+
+
 def test_after_erasing_no_column_and_no_byte_of_the_file_has_name_or_phone(
     world: World, tmp_path: Path
 ) -> None:
@@ -100,6 +114,45 @@ def test_a_name_and_a_room_are_found_in_any_spelling_of_their_letters(world: Wor
     assert guest_of(world, order_id).room is None
     with world.db.read() as s:
         assert [note.text for note in s.query(ShiftNote)] == ["[erased] rang"]
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "written"),
+    [
+        ("Łukasz Kot", "Lukasz Kot", "KOT, Lukasz"),
+        ("Lukasz Kot", "Kot Łukasz", "Łukasz Kot"),
+        ("Jürgen Müller", "Juergen Mueller", "Mueller, Jurgen"),
+        ("Mueller", "Müller", "muller"),
+        ("Ann O'Brien", "OBrien, Ann", "Ann O’Brien"),
+        ("Hassan al-Rashid", "alrashid hassan", "Hassan Al Rashid"),
+        ("Æthelred Heron", "Aethelred Heron", "æthelred  heron"),
+        ("山田 太郎", "山田太郎", "山田　太郎"),
+        ("山田太郎", "山田　太郎", "山田 太郎"),
+        ("فاطمة", "فاطمه", "فَاطِمَة"),
+    ],
+)
+def test_a_guest_is_erased_in_any_spelling_of_the_name(
+    world: World, name: str, typed: str, written: str
+) -> None:
+    order_id = ridden(world, name, phone=None, room="4 B")
+    other = ridden(world, "Guest Other", phone=None, room="4 B")
+    with world.db.write() as s:
+        s.execute(update(ShiftNote).values(text=f"Ring {written}, not Mullerin"))
+        s.execute(update(Action).values(payload={"reason": "x"}))
+    assert erased(world, name=typed, room="4b") == (1, 1)
+    assert guest_of(world, order_id).name != name
+    assert guest_of(world, other).name == "Guest Other"
+    with world.db.read() as s:
+        assert {note.text for note in s.query(ShiftNote)} == {"Ring [erased], not Mullerin"}
+
+
+def test_a_japanese_name_goes_from_a_text_without_spaces(world: World) -> None:
+    ridden(world, "山田 太郎", phone=None, room="4")
+    with world.db.write() as s:
+        s.execute(update(ShiftNote).values(text="山田太郎様の荷物、山田 太郎へ"))
+    assert erased(world, name="山田太郎", room="4") == (1, 1)
+    with world.db.read() as s:
+        assert {note.text for note in s.query(ShiftNote)} == {"[erased]様の荷物、[erased]へ"}
 
 
 def test_a_name_goes_also_from_what_was_typed_at_another_guests_ride(world: World) -> None:

@@ -28,7 +28,7 @@ from ridedash.store.models.kiosks import (
 )
 from ridedash.store.models.orders import Order, PathPoint, Ride, TimelineEvent
 from ridedash.store.models.people import Guest, Throttle
-from ridedash.store.sign_ins import sign_in_allowed
+from ridedash.store.sign_in_tries import sign_in_allowed
 from tests.rides.desk_world import START, World
 from tests.rides.privacy.ended_rides import KEY, NAME, PHONE, ROOM, guest_of, hits, ridden, ride_of
 from tests.views.ride_pages import NOON, Desk
@@ -122,7 +122,7 @@ def test_answers_go_after_thirty_days_and_the_record_after_a_year(world: World) 
 def test_counts_of_failed_sign_ins_go_after_a_day(world: World) -> None:
     with world.db.write() as s:
         sign_in_allowed(s, "somebody", "10.0.0.1", START)
-    for days, left in ((0.9, 3), (1.1, 0)):
+    for days, left in ((0.9, 2), (1.1, 0)):
         remove_old_data(world.db, START + days * DAY, RetentionDays(), KEY)
         with world.db.read() as s:
             assert s.query(Throttle).count() == left

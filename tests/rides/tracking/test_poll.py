@@ -13,9 +13,11 @@ from ridedash.rides.actions.request import arm_cancel
 from ridedash.rides.health import heartbeat_age
 from ridedash.rides.tracking.poll import SMALL, Tracker
 from ridedash.rides.tracking.record import Polled, otp_of
+from ridedash.rides.tracking.told import note_told
 from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 from ridedash.service_time import ServiceTime, Turn
+from ridedash.store.models.orders import Attention
 from ridedash.store.orders import Order, Ride
 from tests.rides.desk_world import START, World
 
@@ -308,6 +310,33 @@ def test_a_swapped_car_asks_for_a_person(world: World) -> None:
         "PM 01 AB 1234",
     )
     assert "car_swapped" in wanted(world, order_id)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_the_loss_of_a_driver_asks_for_a_person_if_the_guest_knows_the_plate(
+    world: World, told: bool
+) -> None:
+    world.service.tracks["C1"] = [snapshot("CALL_DRIVER", **CAB)]
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        due(world, order_id)
+        worker.step()
+        if told:
+            with world.db.write() as s:
+                note_told(s, s.get_one(Order, order_id), world.clock())
+        world.service.tracks["C1"] = [snapshot("ALLOTMENT_PENDING")]
+        for _ in range(2):  # an earlier status is accepted when it comes twice
+            due(world, order_id)
+            worker.step()
+        assert world.ride(order_id).status == "ALLOTMENT_PENDING"
+        assert ("driver_lost" in wanted(world, order_id)) is told
+        world.service.tracks["C1"] = [snapshot("CALL_DRIVER", vehicle_number="PM 05 XY 7777")]
+        due(world, order_id)
+        worker.step()  # a new car comes: the guest still has to be told
+        assert ("driver_lost" in wanted(world, order_id)) is told
+    with world.db.read() as s:
+        details = [each.detail for each in s.query(Attention).filter_by(name="driver_lost")]
+    assert details == (["PM 01 AB 1234"] if told else [])
 
 
 def test_an_id_that_the_service_does_not_know_is_polled_slowly(world: World) -> None:

@@ -3,7 +3,7 @@
 import contextvars
 import json
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.record import Polled
 from ridedash.service.errors import Throttled
 from ridedash.service_time import ServiceTime, Turn
+from ridedash.store.database.numbers import made_at
 from ridedash.store.models.orders import Order, PathPoint, Ride
 from tests.rides.desk_world import World
 from tests.rides.tracking.played import START, Played
@@ -65,6 +66,20 @@ def test_a_cab_that_moves_leaves_a_path_with_a_point_in_ten_seconds(
     assert path(world, ids[1]) == driven
     assert 6 <= len(driven) <= 8  # twelve polls in a minute
     assert path(world, ids[0]) == [-38.5]
+
+
+def test_points_of_a_path_are_numbered_by_the_time_like_all_rows(
+    world: World, ids: list[int]
+) -> None:
+    world.service.tracks["C2"] = [snapshot(2, driver_lat=-38.6)]
+    ours = tracker(world)
+    assert ours.record(ours.read([ours.ask(claim) for claim in ours.claim(10)])) == 6
+    with world.db.read() as s:
+        numbers = s.scalars(select(PathPoint.id).order_by(PathPoint.at, PathPoint.id)).all()
+    assert len(numbers) == 7, "six first points, and one of the cab that moves"
+    assert list(numbers) == sorted(numbers)
+    lately = datetime.now(UTC) - timedelta(hours=1)
+    assert all((made_at(each) or START) > lately for each in numbers)
 
 
 def test_where_a_clock_is_led_a_path_has_a_point_for_ten_seconds_of_what_it_shows(

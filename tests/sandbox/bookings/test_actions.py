@@ -4,6 +4,8 @@ import pytest
 
 from ridedash.geo import LatLng, distance_m
 from ridedash.sandbox import mint_token
+from ridedash.sandbox.bookings.actions import _TOO_LATE
+from ridedash.sandbox.bookings.create import NONE_HEADED, REFUSALS, SAME_PLACE
 from tests.sandbox.sandbox_desk import HOTEL, PORT, SALT, bearer, far_drop, middle
 
 ABORT, CANCEL = "/v1/bookings/abort", "/v1/bookings/cancel"
@@ -368,3 +370,10 @@ def test_unknown_paths_and_wrong_methods_are_json_failures(desk):
     ):
         assert answer.status_code in (404, 405)
         assert answer.json["status"] == "FAILURE"
+
+
+def test_every_refusal_has_a_text_of_its_own() -> None:
+    """A page that drops one of them can then be noticed."""
+    texts = [text for _code, text in _TOO_LATE.values()]
+    texts += [*REFUSALS.values(), SAME_PLACE, NONE_HEADED]
+    assert len(texts) == len(set(texts)) > 9

@@ -138,10 +138,10 @@ def test_a_staff_pin_is_six_digits_that_are_hard_to_guess_and_stored_as_a_hash(
     desk: Desk,
 ) -> None:
     kiosk_id, client = add_kiosk(desk), desk.client()
-    for weak in ("12345", "abcdef", "000000", "123456", "４８２１９３"):
+    for weak in ("12345", "abcdef", "000000", "123456", "１２３４５６"):
         assert post(client, f"/admin/kiosks/{kiosk_id}/pin", pin=weak).status_code == 422, weak
     assert stored(desk, kiosk_id).pin_hash is None
-    assert post(client, f"/admin/kiosks/{kiosk_id}/pin", pin="482193").status_code == 303
+    assert post(client, f"/admin/kiosks/{kiosk_id}/pin", pin="４８２１９３").status_code == 303
     row = stored(desk, kiosk_id)
     assert row.pin_hash is not None
     assert "482193" not in row.pin_hash

@@ -189,3 +189,46 @@ def test_a_manager_who_stays_keeps_the_links_that_work(desk: Desk) -> None:
     desk.now += timedelta(hours=23)
     assert use(stranger, link, token_of_page(stranger, link)) == 303
     assert signs_in(desk, "back again", NEW)
+
+
+NAMES = [
+    *((name, "in letters or digits") for name in (" ", "\u200d", "\u034f", "\ufeff\u3164", "…")),
+    ("T\u0435rn", "letters of several alphabets"),  # a Cyrillic letter
+    ("\u041e\u0441\u0430", "looks like that of Oca"),  # three
+    ("Te\u034frn", "signs in with this name already"),
+    ("ＴＥＲＮ\u200d", "signs in with this name already"),
+    ("Tern 1", "looks like that of Tern l"),
+]
+
+
+@pytest.mark.parametrize(("name", "why"), NAMES)
+def test_no_one_is_invited_or_joins_with_a_name_that_can_not_be_told_apart(
+    desk: Desk, name: str, why: str
+) -> None:
+    for colleague in ("Oca", "Tern l"):
+        member(desk, colleague, "concierge")
+    client = desk.client()
+    refused = post(client, "/admin/staff", name=name, role="concierge")
+    assert refused.status_code == 422
+    assert why in refused.text
+    stranger, link = desk.client(signed_in=False), invitation(client, "concierge")
+    form = {"name": name, "password": NEW, "repeated": NEW, "csrf_token": token(stranger)}
+    refused = stranger.post(link, data=form)
+    assert refused.status_code == 422
+    assert why in refused.text
+    assert stranger.post(link, data=form | {"name": "Jose\u0301"}).status_code == 303
+    assert signs_in(desk, "JOS\u00c9", NEW)
+
+
+def test_a_link_that_sets_a_password_makes_its_browser_known(desk: Desk) -> None:
+    stranger = desk.client(signed_in=False)
+    link = password_link(desk.client(), desk.ids["wren"])
+    assert use(stranger, link, token(stranger)) == 303
+    assert stranger.get_cookie("ridedash_known") is not None
+
+
+def test_strangers_use_up_no_link_of_an_invitation(desk: Desk) -> None:
+    link, stranger = invitation(desk.client()), desk.client(signed_in=False)
+    codes = [stranger.get(f"/invite/no-such-link-{n}").status_code for n in range(62)]
+    assert codes == [404] * 60 + [429] * 2
+    assert stranger.get(link).status_code == 200

@@ -47,7 +47,7 @@ def test_unknown_rides_come_first_then_attention_then_by_progress(
 @pytest.mark.parametrize(
     ("status", "facts", "why"),
     [
-        ("ALLOTMENT_PENDING", {"in_state_s": 61}, "Long search"),
+        ("ALLOTMENT_PENDING", {"in_state_s": 121}, "Long search"),
         ("CLIENT_LOCATED", {"in_state_s": 121}, "Driver is waiting"),
         ("CALL_DRIVER", {"ride": {"seen_at": NOON - timedelta(seconds=61)}}, "Not updating"),
         (
@@ -71,13 +71,14 @@ def test_a_ride_that_needs_attention_shows_the_reason(
     assert (body["rows"][0]["group"], body["rows"][0]["why"]) == ("needs", why)
 
 
-def test_a_refused_order_needs_no_attention_after_half_an_hour(
-    desk: Desk, browser: FlaskClient
+def test_a_refused_order_needs_attention_until_the_end_of_the_shift(
+    desk: Desk,
 ) -> None:
     order_id = desk.order("REJECTED", resolved_at=NOON)
-    assert rows(browser) == [(order_id, "needs")]
-    desk.now = NOON + timedelta(minutes=31)
-    assert rows(browser) == [(order_id, "done")]
+    desk.now = NOON + timedelta(hours=11, minutes=59)
+    assert rows(desk.client()) == [(order_id, "needs")]
+    desk.now = NOON + timedelta(hours=12, minutes=1)
+    assert rows(desk.client()) == [(order_id, "done")]
 
 
 def test_the_list_is_304_until_something_changes(desk: Desk, browser: FlaskClient) -> None:

@@ -4,7 +4,8 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
+from sqlalchemy import select
 
 from ridedash.geo import LatLng
 from ridedash.store.models.people import Guest
@@ -38,7 +39,7 @@ def counted(browsed: Browsed, desk: Desk) -> Page:
     with desk.app.extensions["ridedash"].db.write() as s:
         set_favourite(s, 1, "drop", 1, *AIRPORT)
         set_favourite(s, 1, "drop", 2, *STATION)
-        s.get_one(Order, 1).open = False  # the guest's first ride has ended
+        s.scalars(select(Order)).one().open = False  # the guest's first ride has ended
     browsed.open(PATH)
     browsed.page.evaluate(
         """() => {
@@ -52,6 +53,10 @@ def counted(browsed: Browsed, desk: Desk) -> Page:
     )
     browsed.page.focus("#guest-find")
     return browsed.page
+
+
+def go(page: Page) -> Locator:
+    return page.locator("[data-book-go]")
 
 
 def keys(page: Page) -> int:
@@ -92,7 +97,7 @@ def test_a_known_guest_goes_to_a_favourite_place_with_eleven_keys_at_most(
     expect(page.locator("#drop")).to_be_focused()
     page.keyboard.press("1")
     expect(page.locator("#drop")).to_have_value("Airport")
-    expect(page.locator("[data-book-go]")).to_contain_text("Book SUV · meter fare")
+    expect(go(page)).to_contain_text("Book SUV to Airport · meter fare")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#guest-find")).to_have_value("")
     assert keys(page) + N <= KNOWN
@@ -112,7 +117,7 @@ def test_a_new_guest_is_typed_in_full_with_thirty_six_keys_at_most(
         page.keyboard.press("Enter")
     expect(page.locator("#drop")).to_be_focused()
     page.keyboard.press("2")
-    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    expect(go(page)).to_have_text("Book Mini to Harbour Station · ₹240 fixed")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#guest-find")).to_have_value("")
     assert keys(page) + N <= NEW
@@ -183,7 +188,7 @@ def test_the_empty_drop_lists_favourites_and_their_digits_choose_them(
     page.focus("#elsewhere")
     page.keyboard.press("2")
     expect(page.locator("#drop")).to_have_value("Harbour Station")
-    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    expect(go(page)).to_have_text("Book Mini to Harbour Station · ₹240 fixed")
     expect(page.locator("#elsewhere")).to_be_focused()
     page.keyboard.press("9")
     expect(page.locator("#drop")).to_have_value("Harbour Station")
@@ -192,7 +197,7 @@ def test_the_empty_drop_lists_favourites_and_their_digits_choose_them(
 def test_a_known_guest_to_a_favourite_takes_seven_presses(counted: Page, desk: Desk) -> None:
     page = counted
     known_guest_to_a_favourite(page)
-    expect(page.locator("[data-book-go]")).to_contain_text("Book SUV · meter fare")
+    expect(go(page)).to_contain_text("Book SUV to Airport · meter fare")
     booked_with(page, 7)
     assert desk.orders()[1].category == "suv"
 
@@ -211,7 +216,7 @@ def test_a_shared_ride_for_two_takes_ten_presses_although_they_come_before_the_c
         page.keyboard.press(key)
     held[0].continue_()
     expect(page.locator("[data-product=share] .product-radio")).to_be_focused()
-    expect(page.locator("[data-book-go]")).to_have_text("Book Share, 2 seats · ₹140 fixed")
+    expect(go(page)).to_have_text("Book Share, 2 seats to Airport · ₹140 fixed")
     booked_with(page, 10)
     assert (desk.orders()[1].category, desk.orders()[1].seats) == ("share", 2)
 
@@ -228,7 +233,7 @@ def test_a_ride_for_tomorrow_morning_takes_fourteen_presses(counted: Page, desk:
     expect(page.locator("[data-when-said]")).to_have_text(
         "Tomorrow, Thu 5 Mar, 06:15, in 15 h 45 min"
     )
-    expect(page.locator("[data-book-go]")).to_have_text("Plan SUV for 06:15 tomorrow")
+    expect(go(page)).to_have_text("Plan SUV to Airport for 06:15 tomorrow · now ₹310–360")
     booked_with(page, 14)
     assert desk.orders()[1].pickup_at == datetime(2026, 3, 5, 0, 45, tzinfo=UTC)
 
@@ -268,26 +273,24 @@ def test_the_empty_box_offers_the_drops_of_the_guest_and_a_press_shows_cars(
     page.keyboard.press("Escape")
     tiles.nth(1).click()
     expect(page.locator("#drop")).to_have_value("Harbour Station")
-    expect(page.locator("[data-book-go]")).to_contain_text("Book SUV")
+    expect(go(page)).to_contain_text("Book SUV")
     expect(page.locator(".product-radio:checked")).to_be_focused()
 
 
-def test_an_earlier_ride_fills_the_form_again_or_for_the_return_trip(counted: Page) -> None:
+def test_an_earlier_ride_fills_the_form_again_or_for_the_return_trip(
+    counted: Page, desk: Desk
+) -> None:
     page = counted
-    page.evaluate(
-        "document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: "
-        "'return'}}))"
-    )
+    (order,) = desk.orders()
+    refill = "detail => document.dispatchEvent(new CustomEvent('ridedash:refill', {detail}))"
+    page.evaluate(refill, {"order": order.id, "how": "return"})
     expect(page.locator("#guest-find")).to_have_value("Guest Heron")
     expect(page.locator("#pickup")).to_have_value(TRIP["drop"])
     expect(page.locator("#drop")).to_have_value(TRIP["pickup"])
-    expect(page.locator("[data-book-go]")).to_contain_text("Book SUV")
-    page.evaluate(
-        "document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: "
-        "'again'}}))"
-    )
+    expect(go(page)).to_contain_text("Book SUV")
+    page.evaluate(refill, {"order": order.id, "how": "again"})
     expect(page.locator("#pickup")).to_have_value(TRIP["pickup"])
-    expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("1")
+    expect(page.locator("[data-guest] [name=guest_id]")).to_have_value(f"{order.guest_id}")
     expect(page.locator("#guest_phone")).to_have_value("+912227783300")
     # another person: the first guest's phone is not used
     page.fill("#guest-find", "Guest Merle")

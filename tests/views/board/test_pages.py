@@ -1,5 +1,6 @@
 """The poll of the board: changes since the client's revisions, and the chosen ride's snapshot."""
 
+import re
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -8,15 +9,19 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import event
+from sqlalchemy.orm import Session
 
+from ridedash.rides.orders.list_press import FAILING, STOPPED
 from ridedash.rides.orders.transitions import add_event
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.encryption import TokenVault, new_key
+from ridedash.store.guest_lists import GuestList, NewLine, lines_of
 from ridedash.store.models.people import Account, Guest
 from ridedash.store.orders import Attention, Order, Ride, TimelineEvent
 from ridedash.views.board.pages import NOTHING, known
 from ridedash.views.poll_cache.cache import EXTENSION
+from tests.views.lists.stored import stored_list
 from tests.views.ride_pages import NOON, ORDER_STATES, Desk, make_desk, snapshot_facts
 
 pytestmark = pytest.mark.database
@@ -33,25 +38,9 @@ def poll(browser: FlaskClient, **query: Any) -> dict[str, Any]:
     return dict(answer.json or {})
 
 
-def since(v: str, rows: dict[int, str]) -> str:
-    """The parameter `since` of a page with these revisions."""
-    parts, before = [], 0
-    for number in sorted(rows):
-        parts.append(base36(number - before) + rows[number])
-        before = number
-    return f"{v}~{'.'.join(parts)}"
-
-
-def base36(number: int) -> str:
-    digits = ""
-    while number:
-        number, rest = divmod(number, 36)
-        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
-    return digits
-
-
 def has(body: dict[str, Any]) -> str:
-    return since(body["v"], {row["id"]: row["rev"] for row in body["rows"]})
+    """The parameter `since` of a page with these rows."""
+    return f"{body['v']}~{''.join(row['rev'] for row in body['rows'])}"
 
 
 def move(desk: Desk, order_id: int, **facts: Any) -> None:
@@ -104,7 +93,7 @@ def test_the_age_of_an_unknown_order_is_a_duration_and_no_time_of_day(
     desk: Desk, browser: FlaskClient
 ) -> None:
     desk.order("UNKNOWN")
-    assert poll(browser)["rows"][0]["timer"]["pattern"] == "for {up} min"
+    assert poll(browser)["rows"][0]["timer"]["pattern"] == "{up}"
 
 
 def test_only_changed_rows_are_sent_and_the_order_when_it_changed(
@@ -124,10 +113,22 @@ def test_only_changed_rows_are_sent_and_the_order_when_it_changed(
     assert [row["id"] for row in third["rows"]] == [coming]
 
 
-def test_a_row_that_left_the_board_is_listed_as_gone(desk: Desk, browser: FlaskClient) -> None:
-    order_id = desk.order("BOOKED", "CALL_DRIVER")
-    body = poll(browser, since=since("a.b.c", {order_id: "xxxx", order_id + 7: "yyyy"}))
-    assert (body["gone"], [row["id"] for row in body["rows"]]) == ([order_id + 7], [order_id])
+def test_a_row_that_left_the_board_is_not_in_its_order(desk: Desk, browser: FlaskClient) -> None:
+    leaves, stays = desk.order("BOOKED", "CALL_DRIVER"), desk.order("BOOKED", "CALL_DRIVER")
+    first = poll(browser)
+    assert set(first["order"]) == {leaves, stays}
+    desk.add(lambda s: setattr(s.get(Order, leaves), "property_id", desk.ids["other.property"]))
+    second = poll(browser, since=has(first))
+    assert (second["order"], second["rows"]) == ([stays], [])
+
+
+def test_rows_that_read_alike_have_revisions_of_their_own(desk: Desk, browser: FlaskClient) -> None:
+    for _ in range(40):
+        desk.order("BOOKED", "CALL_DRIVER")
+    rows = poll(browser)["rows"]
+    assert len({row["rev"] for row in rows}) == 40
+    missing = {"v": "a.b.c", "rows": rows[1:]}
+    assert [row["id"] for row in poll(browser, since=has(missing))["rows"]] == [rows[0]["id"]]
 
 
 @pytest.mark.parametrize(
@@ -178,6 +179,13 @@ def test_a_ride_of_another_property_is_neither_listed_nor_shown(
     assert (body["rows"], body["cabs"], "ride" in body) == ([], [], False)
 
 
+def see(browser: FlaskClient, order_id: int, item: str) -> None:
+    """Press the button that ends an item."""
+    token = browser.get("/").text.split('name="csrf-token" content="')[1].split('"')[0]
+    form = {"item": item, "csrf_token": token}
+    assert browser.post(f"/rides/{order_id}/acknowledge", data=form).status_code == 303
+
+
 def test_an_unchanged_board_gets_304_for_every_query(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     first = browser.get(f"/board.json?ride={order_id}")
@@ -192,10 +200,28 @@ def test_an_unchanged_board_gets_304_for_every_query(desk: Desk, browser: FlaskC
 
 
 def test_time_alone_changes_the_text_of_a_row(desk: Desk, browser: FlaskClient) -> None:
-    desk.order("BOOKED", "ALLOTMENT_PENDING", in_state_s=50)
+    desk.order("BOOKED", "ALLOTMENT_PENDING", in_state_s=110)
     first = poll(browser)
+    assert [row["group"] for row in first["rows"]] == ["now"]
     desk.now += timedelta(seconds=12)
     assert [row["why"] for row in poll(browser, since=has(first))["rows"]] == ["Long search"]
+
+
+def test_an_unknown_outcome_is_timed_in_hours_and_minutes(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("UNKNOWN", age_s=85 * 60 + 17)
+    (row,) = poll(browser)["rows"]
+    assert row["headline"] == "Outcome unknown"
+    page = browser.get(f"/rides/{order_id}").text
+    assert "1 h 25 min" in page
+    assert "85:17" not in page
+
+
+def test_done_shows_the_time_by_which_it_is_sorted(desk: Desk, browser: FlaskClient) -> None:
+    for hour in (2, 1):
+        ended = {"ended_at": NOON - timedelta(hours=hour), "next_poll_at": None}
+        desk.order("BOOKED", "COMPLETED", ride=ended)
+    rows = poll(browser)["rows"]
+    assert [(row["group"], row["placed"]) for row in rows] == [("done", "13:00"), ("done", "12:00")]
 
 
 def test_a_row_waits_until_its_order_has_left_sending(desk: Desk, browser: FlaskClient) -> None:
@@ -218,14 +244,14 @@ def test_a_search_grows_no_longer_while_the_clock_of_a_demo_is_held(
 @pytest.mark.parametrize(
     ("state", "status", "facts", "do"),
     [
-        ("UNKNOWN", None, {}, ("open", "Say what happened", "/rides/1#action-resolve")),
-        ("BOOKED", "ALLOTMENT_FAILED", {}, ("again", "Try again", "/rides/new?again=1")),
-        ("FAILED", None, {"resolved_at": NOON}, ("again", "Other cars", "/rides/new?again=1")),
+        ("UNKNOWN", None, {}, ("open", "Say what happened", "/rides/{id}#action-resolve")),
+        ("BOOKED", "ALLOTMENT_FAILED", {}, ("again", "Try again", "/rides/new?again={id}")),
+        ("FAILED", None, {"resolved_at": NOON}, ("again", "Other cars", "/rides/new?again={id}")),
         (
             "BOOKED",
             "ALLOTMENT_PENDING",
-            {"in_state_s": 61},
-            ("open", "Stop the search", "/rides/1#action-abort"),
+            {"in_state_s": 121},
+            ("seen", "Keep waiting", "/rides/{id}"),
         ),
         (
             "BOOKED",
@@ -237,19 +263,19 @@ def test_a_search_grows_no_longer_while_the_clock_of_a_demo_is_held(
             "BOOKED",
             "CLIENT_LOCATED",
             {"in_state_s": 121, "phone": None},
-            ("open", "Look", "/rides/1"),
+            ("open", "Look", "/rides/{id}"),
         ),
         (
             "BOOKED",
             "CALL_DRIVER",
             {"ride": {"previous_plate": "KA 1"}, "attention": ["car_swapped"]},
-            ("seen", "Guest told", "/rides/1"),
+            ("seen", "Guest told", "/rides/{id}"),
         ),
         (
             "BOOKED",
             "CALL_DRIVER",
             {"attention": ["driver_lost"]},
-            ("seen", "Guest told", "/rides/1"),
+            ("seen", "Guest told", "/rides/{id}"),
         ),
         (
             "BOOKED",
@@ -267,10 +293,12 @@ def test_a_ride_that_needs_attention_suggests_one_action(
     facts: dict[str, Any],
     do: tuple[str, ...],
 ) -> None:
-    desk.order(state, status, **facts)
+    order_id = desk.order(state, status, **facts)
     (row,) = poll(browser)["rows"]
     assert row["group"] in ("unknown", "needs")
-    assert (row["do"]["what"], row["do"]["label"], row["do"]["href"]) == do
+    what, label, href = do
+    wanted = (what, label, href.replace("{id}", f"{order_id}"))
+    assert (row["do"]["what"], row["do"]["label"], row["do"]["href"]) == wanted
 
 
 def test_a_search_after_a_driver_who_cancelled_needs_attention_at_once(
@@ -286,8 +314,52 @@ def test_a_search_after_a_driver_who_cancelled_needs_attention_at_once(
     assert (row["group"], row["why"], row["do"]["label"]) == (
         "needs",
         "Driver cancelled",
-        "Stop the search",
+        "Keep waiting",
     )
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_search_for_which_staff_wait_needs_nobody_until_a_driver_is_lost(
+    desk: Desk, browser: FlaskClient, lost: bool
+) -> None:
+    order_id = desk.order("BOOKED", "ALLOTMENT_PENDING", in_state_s=130)
+    if lost:
+        desk.add(lambda s: add_event(s, s.get_one(Order, order_id), "event", "driver_lost", NOON))
+    assert poll(browser)["needs"] == 1
+    see(browser, order_id, "long_search")
+    assert poll(browser)["needs"] == 0
+    desk.now += timedelta(seconds=5)
+    assert poll(browser)["needs"] == 0
+    later = desk.now
+    desk.add(lambda s: add_event(s, s.get_one(Order, order_id), "event", "driver_lost", later))
+    move(desk, order_id, status="ALLOTMENT_PENDING")
+    assert poll(browser)["needs"] == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "needs"),
+    [
+        ("ALLOTMENT_PENDING", 1),
+        ("CALL_DRIVER", 1),
+        ("CLIENT_LOCATED", 1),
+        ("IN_PROGRESS", 0),  # the guest has found the car
+        ("COMPLETED", 0),
+        ("BOOKING_CANCELLED", 0),
+    ],
+)
+def test_a_guest_who_waits_for_a_lost_driver_is_told_while_a_car_is_to_come(
+    desk: Desk, browser: FlaskClient, status: str, needs: int
+) -> None:
+    order_id = desk.order("BOOKED", status, attention=["driver_lost"])
+    body = poll(browser)
+    assert body["needs"] == needs
+    if needs:
+        (row,) = body["rows"]
+        assert (row["why"], row["do"]["label"]) == ("The driver cancelled", "Guest told")
+        page = browser.get(f"/rides/{order_id}").text
+        assert re.search(r"data-verb[^>]*>\s*Guest told\s*</button>", page)
+        see(browser, order_id, "driver_lost")
+        assert poll(browser)["needs"] == 0
 
 
 def test_a_swap_that_the_guest_knows_of_needs_no_attention(
@@ -297,9 +369,7 @@ def test_a_swap_that_the_guest_knows_of_needs_no_attention(
         "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"]
     )
     assert poll(browser)["needs"] == 1
-    token = browser.get("/").text.split('name="csrf-token" content="')[1].split('"')[0]
-    form = {"item": "car_swapped", "csrf_token": token}
-    assert browser.post(f"/rides/{order_id}/acknowledge", data=form).status_code == 303
+    see(browser, order_id, "car_swapped")
     assert poll(browser)["needs"] == 0
 
 
@@ -313,6 +383,36 @@ def test_an_account_to_reconnect_is_shown_once_and_not_by_each_ride(
     assert [row["group"] for row in body["rows"]] == ["now"] * 3
     (alert,) = body["bar"]["alerts"]
     assert (body["needs"], alert["title"]) == (1, "House account needs reconnecting")
+
+
+def test_a_guest_list_that_waits_for_a_person_is_shown(desk: Desk, browser: FlaskClient) -> None:
+    lines = [NewLine(n, (), None, f"RD-LINE{n}") for n in range(3)]
+    found = stored_list(desk, lines, state="RUNNING", label="guests.csv")
+    assert "alerts" not in poll(browser)["bar"]
+
+    def ask(s: Session) -> None:
+        for line in lines_of(s, found)[:2]:
+            line.state, line.code = "ASKED", "LIST_PRICE"
+
+    desk.add(ask)
+    body = poll(browser)
+    (alert,) = body["bar"]["alerts"]
+    assert (body["needs"], alert["href"]) == (1, f"/lists/{found}")
+    assert alert["title"] == "Guest list: 2 cars wait for an answer"
+    assert "guests.csv" in alert["detail"]
+
+
+@pytest.mark.parametrize("code", [STOPPED, FAILING])
+def test_a_guest_list_that_stopped_by_itself_is_shown(
+    desk: Desk, browser: FlaskClient, code: str
+) -> None:
+    found = stored_list(desk, [NewLine(1, (), None, "RD-LINE1")], state="STOPPED", code=code)
+    alerts = poll(browser)["bar"].get("alerts", [])
+    assert [each["title"] for each in alerts] == ["A guest list has stopped"] * (code == FAILING)
+    desk.add(
+        lambda s: setattr(s.get_one(GuestList, found), "property_id", desk.ids["other.property"])
+    )
+    assert "alerts" not in poll(browser)["bar"]
 
 
 def test_an_account_with_a_missing_key_is_shown_without_advice_to_reconnect(
@@ -496,3 +596,17 @@ def test_the_cars_of_a_group_are_numbered_and_listed_in_that_order(
     assert [rows[each] for each in ids] == ["Car 1/3", "Car 2/3", "Car 3/3", None]
     assert answer["order"] == [ids[3], *ids[:3]]
     assert "Car 2 of 3 for this group" in browser.get(f"/rides/{ids[1]}").text
+
+
+def test_cars_of_a_group_stay_together_around_an_order_that_another_desk_placed_meanwhile(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    first, others, second, third = (desk.order("BOOKED", "CALL_DRIVER") for _ in range(4))
+
+    def group(s: Any) -> None:
+        cars = Order.id.in_((first, second, third))
+        s.query(Order).filter(cars).update({"group_key": "a-group"})
+        s.get_one(Order, others).created_at += timedelta(milliseconds=1)
+
+    desk.add(group)
+    assert poll(browser)["order"] == [others, first, second, third]

@@ -51,14 +51,6 @@ TOUCHED = """() => {
       { subtree: true, childList: true, characterData: true },
     );
 }"""
-# the texts in the header of the list that the button for updates covers
-COVERED_BY_UPDATES = """() => {
-  const held = document.querySelector("[data-held-button]").getBoundingClientRect();
-  return [...document.querySelectorAll(".list-head :is(h1, a)")].filter((each) => {
-    const { left, right, width } = each.getBoundingClientRect();
-    return width && left < held.right && right > held.left;
-  }).map((each) => each.textContent.trim());
-}"""
 BOOKED = (
     """id => document.dispatchEvent(new CustomEvent("ridedash:booked", {detail: {order: id}}))"""
 )
@@ -249,32 +241,65 @@ def test_single_keys_do_nothing_when_they_are_switched_off(served: Served) -> No
     expect(page.get_by_role("dialog")).to_contain_text("Single keys are switched off for you.")
 
 
-def test_nothing_moves_under_the_pointer_or_the_focus_until_u_is_pressed(served: Served) -> None:
-    coming, other = (
-        served.desk.order("BOOKED", "CALL_DRIVER"),
-        served.desk.order("BOOKED", "CALL_DRIVER"),
-    )
-    add_kiosk(served.desk, rule="code")
+def ids(page: Page, part: str = "") -> list[int]:
+    return page.locator(f"{part} .row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))")
+
+
+@pytest.mark.parametrize("how", ["click", "j"])
+def test_news_moves_rows_although_the_mouse_or_the_focus_rests_in_the_list(
+    served: Served, how: str
+) -> None:
+    coming, other = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2))
     page = opened(served)
-    page.keyboard.press("j")
+    link = row(page, other).locator(".row-link")
+    if how == "click":
+        link.click()
+    else:
+        page.keyboard.press("j")
     served.move(coming, "CLIENT_LOCATED")
-    held = page.get_by_role("button", name="1 update")
-    expect(held).to_be_visible()
-    expect(page.locator("[data-jump=now]")).to_be_visible()
-    assert page.evaluate(COVERED_BY_UPDATES) == []
-    # the text is current
-    expect(row(page, coming).locator(".row-headline")).to_have_text("Driver is here")
-    assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [
-        other,
-        coming,
-    ]
-    page.keyboard.press("u")
-    expect(held).to_be_hidden()
-    assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [
-        coming,
-        other,
-    ]
-    expect(row(page, other).locator(".row-link")).to_be_focused()
+    expect(page.locator("#now .row").first).to_have_attribute("data-id", str(coming))
+    assert ids(page) == [coming, other]
+    expect(link).to_be_focused()
+
+
+def test_what_needs_somebody_is_in_view_however_far_the_list_is_scrolled(served: Served) -> None:
+    *others, last, needy = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(14))
+    page = opened(served)
+    first = row(page, others[0])
+    first.scroll_into_view_if_needed()
+    first.locator(".row-link").click()
+    served.move(needy, "ALLOTMENT_FAILED")
+    expect(row(page, needy).locator(".row-do")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#group-needs")).to_be_in_viewport(ratio=1)
+    for each in (last, others[0]):
+        row(page, each).scroll_into_view_if_needed()
+        expect(row(page, needy).locator(".row-do")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 390, "height": 844})
+    for each in (last, others[0]):
+        row(page, each).scroll_into_view_if_needed()
+        expect(page.locator("#group-needs")).to_be_in_viewport(ratio=1)
+
+
+def test_a_list_that_fits_is_not_scrolled_and_hides_no_ride(served: Served) -> None:
+    calm, needy = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2))
+    page = opened(served)
+    row(page, calm).locator(".row-link").click()
+    served.move(needy, "ALLOTMENT_FAILED")
+    expect(page.locator("#needs .row")).to_have_count(1)
+    for each in (calm, needy):
+        expect(row(page, each)).to_be_in_viewport(ratio=0.9)
+    tall = "parts => parts.map(each => each.scrollHeight - each.clientHeight)"
+    assert page.locator(".list-body, .list-body > *").evaluate_all(tall) == [0, 0, 0]
+
+
+def test_a_list_of_things_that_need_somebody_leaves_room_for_the_rest(served: Served) -> None:
+    for _ in range(12):
+        served.desk.order("UNKNOWN")
+    calm = served.desk.order("BOOKED", "CALL_DRIVER")
+    page = opened(served)
+    expect(row(page, calm)).to_be_in_viewport(ratio=0.9)
+    page.locator("#unknown .row").last.scroll_into_view_if_needed()
+    expect(page.locator("#unknown .row").last).to_be_in_viewport(ratio=0.9)
 
 
 def test_each_row_shows_where_the_ride_goes_however_long_the_name_is(served: Served) -> None:
@@ -286,63 +311,6 @@ def test_each_row_shows_where_the_ride_goes_however_long_the_name_is(served: Ser
     widths = page.locator(".row-to").evaluate_all("all => all.map((each) => each.clientWidth)")
     assert len(widths) == 3
     assert min(widths) >= 80
-
-
-def test_a_row_whose_group_is_wrong_moves_at_once_and_leaves_a_mark_of_its_size(
-    served: Served,
-) -> None:
-    third, second, first = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(3))
-    page = opened(served)
-    row(page, second).locator(".row-link").click()
-    expect(headline(page)).to_be_visible()
-    box = row(page, second).bounding_box()
-    served.move(first, "COMPLETED")
-    ended(served, first)
-    expect(page.locator(f'#done .row[data-id="{first}"]')).to_be_visible()
-    mark = page.locator("#now .row-left")
-    expect(mark).to_have_text("Guest Heron · Done")
-    assert row(page, second).bounding_box() == box
-    expect(page.locator("[data-jump=now] [data-jump-count]")).to_have_text("2")
-    served.move(second, "ALLOTMENT_FAILED")  # the very row that the user points at
-    ended(served, second)
-    expect(page.locator(f'#needs .row[data-id="{second}"]')).to_have_count(1)
-    under = page.locator(f'#now .row-left[data-id="{second}"]')
-    assert under.bounding_box()["y"] == pytest.approx(box["y"], abs=1)  # scrolling rounds to pixels
-    under.click()  # the mark opens the ride of the row
-    expect(page).to_have_url(f"{served.url}/?ride={second}")
-    page.locator("[data-detail]").hover()
-    page.locator("[data-detail]").focus()
-    expect(page.locator(".row-left")).to_have_count(0)
-    expect(page.locator("#now .row")).to_have_count(1)
-    assert third
-
-
-def test_a_change_mark_disappears_by_itself_unless_pointed_at_and_updates_are_in_the_header(
-    served: Served,
-) -> None:
-    second, first = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2))
-    page = served.staff(viewport=WIDE)
-    page.clock.install()
-    page.goto("/")
-    polled(page)
-    page.keyboard.press("j")
-    page.keyboard.press("j")
-    expect(row(page, second).locator(".row-link")).to_be_focused()
-    height = page.locator(".list-head").bounding_box()
-    served.move(second, "CLIENT_LOCATED")
-    page.clock.run_for(3_000)
-    held = page.get_by_role("button", name="1 update")
-    expect(held).to_be_visible()
-    assert page.locator(".list-head [data-held-button]").count() == 1
-    assert page.locator(".list-head").bounding_box() == height
-    served.move(first, "BOOKING_CANCELLED")
-    ended(served, first)
-    page.clock.run_for(3_000)
-    expect(page.locator("#now .row-left")).to_have_count(1)
-    expect(row(page, second).locator(".row-link")).to_be_focused()
-    page.evaluate(SET_BACK)
-    page.clock.run_for(9_000)
-    expect(page.locator("#now .row-left")).to_have_count(0)
 
 
 def test_only_the_text_that_changed_is_touched(served: Served) -> None:
@@ -392,7 +360,6 @@ def test_a_suggested_action_needs_one_press(served: Served) -> None:
     page = opened(served)
     row(page, swapped).get_by_role("link", name="Guest told").click()
     expect(row(page, swapped).get_by_role("link", name="Guest told")).to_be_hidden()
-    page.keyboard.press("u")  # until then the row stays under the pointer
     expect(page.locator("#needs")).to_be_hidden()
     row(page, unknown).get_by_role("link", name="Say what happened").click()
     expect(page.get_by_label("Booking number")).to_be_focused()

@@ -103,6 +103,104 @@ def test_a_press_answers_no_guest_whose_card_has_just_moved_there(page: Any) -> 
     assert page.evaluate("held[0].path") == "/kiosk-asks/2"
 
 
+LIST = """async () => {
+  document.body.innerHTML = `<ul id="list"><li class="row" tabindex="0">A</li>
+    <li class="row" tabindex="0">B</li></ul>`;
+  const {Hold} = await import("/static/js/board/hold.js");
+  const list = document.querySelector("#list");
+  window.hold = new Hold(list);
+  window.exchange = () => hold.change("rows", () => list.prepend(list.lastElementChild));
+  window.first = () => list.firstElementChild.textContent;
+}"""
+
+
+def test_news_waits_while_a_row_is_about_to_be_pressed_and_two_seconds_at_most(page: Any) -> None:
+    page.clock.install()
+    page.evaluate(LIST)
+    page.clock.pause_at("2126-03-04T09:00:00Z")
+    page.evaluate("exchange()")
+    assert page.evaluate("first()") == "B"  # the pointer is elsewhere
+    first = page.locator(".row").first.bounding_box()
+    page.mouse.move(first["x"] + 2, first["y"] + 3)
+    page.evaluate("exchange()")
+    assert page.evaluate("first()") == "B"
+    page.mouse.move(first["x"] + 7, first["y"] + 3)  # it goes on moving
+    page.clock.run_for(1_999)
+    assert page.evaluate("first()") == "B"
+    page.clock.run_for(1)
+    assert page.evaluate("first()") == "A"
+    assert page.locator("#list.is-moved").count() == 1  # A came under the pointer: no press yet
+    page.clock.run_for(2_000)
+    assert page.locator("#list.is-moved").count() == 0
+    page.mouse.move(first["x"] + 8, first["y"] + 4)  # the hand has not moved it
+    page.evaluate("exchange()")
+    assert page.evaluate("first()") == "B"
+
+
+def test_news_moves_rows_once_the_pointer_or_the_focus_has_left_them(page: Any) -> None:
+    page.evaluate(LIST)
+    page.locator(".row").first.hover()
+    page.evaluate("exchange()")
+    assert page.evaluate("first()") == "A"
+    page.mouse.move(400, 400)
+    page.wait_for_function("first() === 'B'")
+    page.locator(".row").first.focus()
+    page.evaluate("exchange()")
+    assert page.evaluate("first()") == "B"
+    page.evaluate("document.body.append(document.createElement('input'))")
+    page.locator("input").focus()
+    page.wait_for_function("first() === 'A'")
+
+
+SOUND = """async (state) => {
+  document.body.innerHTML = `<p id="sign" hidden><button>Sound is blocked</button></p>`;
+  window.played = 0;
+  window.AudioContext = class extends EventTarget {
+    state = state;
+    currentTime = 0;
+    createOscillator() {
+      played += 1;
+      return {frequency: {}, connect: (to) => to, start() {}, stop() {}};
+    }
+    createGain() {
+      return {gain: {setValueAtTime() {}, exponentialRampToValueAtTime() {}}, connect() {}};
+    }
+    become(state) {
+      this.state = state;
+      this.dispatchEvent(new Event("statechange"));
+    }
+    async resume() { this.become("running"); }
+  };
+  const {Chime} = await import("/static/js/board/sound.js");
+  window.chime = new Chime(true, document.querySelector("#sign"));
+  chime.hear([]);
+}"""
+
+
+@pytest.mark.parametrize("lost", ["suspended", "interrupted"])
+def test_a_blocked_sound_says_so_until_any_press_and_again_when_the_system_stops_it(
+    page: Any, lost: str
+) -> None:
+    page.evaluate(SOUND, "suspended")  # as after a reload
+    sign = page.locator("#sign")
+    expect(sign).to_be_visible()
+    page.get_by_role("button").click()
+    expect(sign).to_be_hidden()
+    page.evaluate("chime.hear(['a'])")
+    assert page.evaluate("played") == 2
+    page.evaluate("(lost) => chime.context.become(lost)", lost)
+    expect(sign).to_be_visible()
+    page.keyboard.press("j")
+    expect(sign).to_be_hidden()
+    page.evaluate("chime.hear(['a', 'b'])")
+    assert page.evaluate("played") == 4
+
+
+def test_a_sound_that_may_be_played_says_nothing(page: Any) -> None:
+    page.evaluate(SOUND, "running")
+    expect(page.locator("#sign")).to_be_hidden()
+
+
 DETAIL = """async () => {
   document.body.innerHTML = `<div id="box"></div><meta name="csrf-token" content="x">`;
   const {Detail} = await import("/static/js/board/detail.js");
@@ -148,3 +246,27 @@ def test_a_press_that_did_nothing_is_reported_after_the_user_has_gone_on(
       await turns();
       return [held[0].path, failed];
     }}""") == ["/rides/7/cancel", failures]
+
+
+def test_a_poll_names_five_hundred_rows_and_forgets_those_that_left(page: Any) -> None:
+    """Some servers refuse a request line of more than 4,094 bytes (gunicorn)."""
+    address, after, too_long = page.evaluate("""async () => {
+      const {Known} = await import("/static/js/board/feed.js");
+      const known = new Known();
+      const rows = Array.from({length: 500}, (_, n) =>
+        ({id: 29_360_128_000_000 + n * 62_914_561, rev: `r${n}`.padEnd(6, "-")}));
+      const ids = rows.map((row) => row.id);
+      known.take({v: "orders.cabs--.ride--", rows, order: ids, cabs: []});
+      const address = known.url();
+      known.take({v: "order2.cabs--.ride--", rows: [], order: ids.slice(1)});
+      const after = known.url();
+      const more = Array.from({length: 100}, (_, n) => ({id: n + 1, rev: "------"}));
+      known.take({v: "order3.cabs--.ride--", rows: more,
+        order: [...ids, ...more.map((row) => row.id)]});
+      return [address, after, known.url()];
+    }""")
+    revisions = [f"r{n}".ljust(6, "-") for n in range(500)]
+    assert address == f"/board.json?since=orders.cabs--.ride--~{''.join(revisions)}"
+    assert len(address) < 3_600
+    assert after == f"/board.json?since=order2.cabs--.ride--~{''.join(revisions[1:])}"
+    assert too_long == "/board.json?since=order3.cabs--.ride--~", "all rows are requested"

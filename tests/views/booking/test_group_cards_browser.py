@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from ridedash.store.models.people import Guest, Staff
 from ridedash.store.orders import Order
 from tests.face.pictures import disc
 from tests.views.admin.test_face import save
+from tests.views.ride_pages import NOON
 from tests.views.served import Served, served_desk
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -40,6 +42,8 @@ def linked_cards(served: Served) -> Page:
         for order_id, language in zip(ids, languages, strict=True):
             order = s.get_one(Order, order_id)
             order.group_key, order.room = f"G-{ids[0]}", "412"
+            if language in ("ar", "fr"):
+                order.pickup_at = NOON + timedelta(days=1)
             guest = s.get_one(Guest, order.guest_id)
             guest.language, guest.name = language, "Heron Heron Heron-Heron of Heron"
 

@@ -1,4 +1,4 @@
-"""Groups of cars: the pasted list, the page of the group, its cards, and cancelling all of it."""
+"""Groups of cars: the page of the group, its cards, and cancelling all of it."""
 
 import re
 from collections.abc import Iterator
@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import select
 
 from ridedash.extensions import limiter
 from ridedash.service.types.bookings import Done
+from ridedash.store.companions import Companion
 from ridedash.store.orders import Offer, Order
-from tests.views.booking.test_pages import Desk as Booking
-from tests.views.booking.test_pages import desk, filled
+from tests.views.booking.test_pages import desk
 from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
 from tests.views.rides.test_pages import Service, Tokens
 
 __all__ = ["desk"]
 pytestmark = pytest.mark.database
-LIST = "Guest Heron, 412, 98450 11111\nGuest Wren; 413\nGuest Teal\t414"
 
 
 @pytest.fixture
@@ -44,56 +44,6 @@ def group(rides: Desk, *cars: tuple[str, str | None], **facts: Any) -> int:
 
 def words(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
-
-
-def test_a_list_books_a_car_for_each_of_its_guests(desk: Booking) -> None:
-    form = desk.form()
-    answer = desk.press(form, guest_name="", guests=LIST)
-    assert answer.headers["Location"] == "/groups/1"
-    assert [order.room for order in desk.orders()] == ["412", "413", "414"]
-    page = words(desk.client.get("/groups/1").text)
-    assert "3 cars for Guest Heron and 2 more" in page
-    assert "3\u00a0×\u00a0₹240\u00a0=\u00a0₹720" in desk.client.get("/groups/1").text
-    for guest in ("412 Guest Heron", "413 Guest Wren", "414 Guest Teal"):
-        assert guest in page
-    again = desk.press(form, guest_name="", guests=LIST)
-    assert (again.headers["Location"], len(desk.orders())) == ("/groups/1", 3)
-
-
-def test_each_wrong_line_is_named_and_the_list_is_preserved(desk: Booking) -> None:
-    typed = "Guest Heron, 412, 12\n, 413\nGuest Teal\nA, B, C, D"
-    answer = desk.press(desk.form(), guest_name="", guests=typed)
-    assert (answer.status_code, desk.orders()) == (422, [])
-    page = words(answer.text)
-    assert "Line 1: “12”: No phone has this number." in page
-    assert "Line 2: the name is missing." in page
-    assert "Line 4: more than name, room and phone: “D”." in page
-    assert "Line 3" not in page
-    assert "Guest Heron, 412, 12\n, 413" in unescape(answer.text).replace("\r", "")
-
-
-def test_a_list_of_seven_is_refused_and_preserved(desk: Booking) -> None:
-    typed = "\n".join(f"Guest {n}" for n in range(7))
-    answer = desk.press(desk.form(), guest_name="", guests=typed)
-    assert (answer.status_code, desk.orders()) == (422, [])
-    assert "7 guests: one press books a car for 1 to 6." in answer.text
-    assert "Guest 6" in answer.text
-
-
-def test_a_line_that_was_pasted_twice_is_pointed_at_and_may_be_meant(desk: Booking) -> None:
-    typed = "Guest Heron, 412, 98450 11111\nGuest Wren\n\nguest heron; 412; +91 98450 11111"
-    answer = desk.press(desk.form(), guest_name="", guests=typed)
-    assert (answer.status_code, desk.orders()) == (422, [])
-    assert "Line 4 is the same as line 1." in words(answer.text)
-    assert re.search(r"data-list-twice\s*>", answer.text), "the box that says both are meant"
-    form = filled(answer.text)
-    meant = desk.press(form, guest_name="", guests=typed, guests_twice="y")
-    assert (meant.headers["Location"], len(desk.orders())) == ("/groups/1", 3)
-
-
-def test_a_blank_list_is_no_list(desk: Booking) -> None:
-    assert desk.press(desk.form(), guest_name="", guests=" \n ;").status_code == 422
-    assert desk.press(desk.form(), guests="\n").headers["Location"] == "/rides/1"
 
 
 def test_a_drop_without_a_name_is_a_pinned_place_and_a_missing_one_is_for_the_guest_to_tell(
@@ -134,6 +84,28 @@ def test_the_cards_of_a_group_are_one_page_and_links_are_made_by_a_press(rides: 
         assert rides.client(signed_in=False).get(link.split("test", 1)[1]).status_code == 200
 
 
+def test_every_guest_of_a_shared_car_has_a_card(rides: Desk) -> None:
+    first = group(rides, ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CALL_DRIVER"))
+    shared_by(rides, first, "Guest Wren", "413")
+    browser = rides.client()
+    path = f"/groups/{first}/cards"
+    page = words(browser.get(path).text)
+    assert page.count("Car 1 of 2") == 2
+    assert page.count("Guest Wren Room 413") == 1
+    assert page.count("Car 2 of 2") == 1
+    with rides.app.app_context():
+        limiter.reset()
+    made = browser.post(path, data={"csrf_token": token(browser)}).text
+    assert made.count("mini-qr-ground") == 3
+    assert len(set(re.findall(r"rides\.example\.test/t/[\w-]+", made))) == 2, "one for each ride"
+
+
+def shared_by(rides: Desk, order_id: int, name: str, room: str) -> None:
+    """Let another guest ride along."""
+    home = rides.ids["desk.property"]
+    rides.add(lambda s: s.add(Companion(property_id=home, order_id=order_id, name=name, room=room)))
+
+
 def cancel_all(browser: FlaskClient, first: int, **form: str) -> Any:
     path = f"/groups/{first}/cancel"
     page = browser.get(path).text
@@ -168,14 +140,16 @@ def test_all_cars_are_cancelled_each_by_its_own_call_and_the_total_fee_is_shown_
 
 def test_cancelling_planned_cars_is_undone_and_cancelling_others_is_not(rides: Desk) -> None:
     first = group(rides, ("SCHEDULED", None), ("SCHEDULED", None), ("READY", None))
+    with rides.services.db.read() as s:
+        _first, second, third = s.scalars(select(Order.id).order_by(Order.id))
     pickup = {"pickup_at": rides.now + timedelta(hours=3)}
     rides.add(lambda s: s.query(Order).filter(Order.state == "SCHEDULED").update(pickup))
     browser = rides.client()
     cancel_all(browser, first)
     page = browser.get(f"/groups/{first}").text
     ids = re.findall(r'name="ride" value="(\d+)"', page)
-    assert ids == [str(first), str(first + 1)], "the one for now was about to be sent"
-    form = {"ride": [*ids, str(first + 2), "x"], "csrf_token": token(browser)}
+    assert ids == [str(first), str(second)], "the one for now was about to be sent"
+    form = {"ride": [*ids, str(third), "x"], "csrf_token": token(browser)}
     assert browser.post(f"/groups/{first}/restore", data=form).status_code == 303
     assert "2 planned · 1 cancelled" in browser.get(f"/groups/{first}").text
 

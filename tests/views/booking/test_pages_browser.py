@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.service_time import at_pace
+from ridedash.store.orders import Order
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.fake_service import ZONE
 from tests.views.served import carry_sign_in, map_there, on_a_port
@@ -62,6 +63,14 @@ def watched(page: Page, url: str) -> Browsed:
     return found
 
 
+def shown_order(browsed: Browsed, desk: Desk) -> Order:
+    """The one order, after the press of Book has led to its page."""
+    browsed.page.wait_for_url(re.compile(r"/rides/\d+$"))
+    (order,) = desk.orders()
+    assert browsed.page.url == f"{browsed.url}/rides/{order.id}"
+    return order
+
+
 def test_a_ride_is_booked_by_keyboard_and_the_button_shows_car_and_price(
     browsed: Browsed, desk: Desk
 ) -> None:
@@ -82,14 +91,17 @@ def test_a_ride_is_booked_by_keyboard_and_the_button_shows_car_and_price(
     page.keyboard.press("ArrowDown")
     expect(page.locator("#drop")).to_have_attribute("aria-activedescendant", "drop-list-0")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator("[data-book-go]")).to_have_text(
+        "Book Mini to Meridian Airport · ₹240 fixed"
+    )
     expect(page.locator("[data-bar-terms]")).to_have_text("Free to cancel for 5 min, then ₹30.")
     page.get_by_role("radio", name="2 seats").check()
-    expect(page.locator("[data-book-go]")).to_have_text("Book Share, 2 seats · ₹140 fixed")
+    expect(page.locator("[data-book-go]")).to_have_text(
+        "Book Share, 2 seats to Meridian Airport · ₹140 fixed"
+    )
     assert desk.orders() == []
     page.keyboard.press("Control+Enter")
-    page.wait_for_url(f"{browsed.url}/rides/1")
-    (order,) = desk.orders()
+    order = shown_order(browsed, desk)
     assert (order.category, order.seats) == ("share", 2)
     assert browsed.foreign == []
     assert browsed.faults == []
@@ -111,7 +123,8 @@ def test_the_map_sets_an_end_and_a_point_of_a_hotspot_can_be_chosen(
     expect(page.locator("#drop")).to_have_value(
         re.compile(r"Pin on the map \(-38\.\d{5}, -12[78]\.\d{5}\)")
     )
-    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    pin = page.locator("#drop").input_value()
+    expect(page.locator("[data-book-go]")).to_have_text(f"Book Mini to {pin} · ₹240 fixed")
     assert browsed.foreign == []
     assert browsed.faults == []
 
@@ -163,7 +176,7 @@ def test_a_service_that_is_down_is_called_again_by_a_press_and_by_itself(
         page.click("[data-retry]")
     else:
         page.clock.fast_forward(6_000)
-    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini to Airport · ₹240 fixed")
 
 
 def test_prices_are_renewed_in_place_and_a_change_is_marked(browsed: Browsed, desk: Desk) -> None:
@@ -178,7 +191,7 @@ def test_prices_are_renewed_in_place_and_a_change_is_marked(browsed: Browsed, de
     expect(page.locator(".breakup summary").first).to_be_focused()
     desk.service.estimates[0]["upfront"]["fare"] = 265
     expect(page.locator(".cars [role=alert]")).to_contain_text("₹240 fixed to ₹265 fixed")
-    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹265 fixed")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini to Airport · ₹265 fixed")
     expect(page.locator(".breakup[open]")).to_have_count(1)
 
 
@@ -292,7 +305,7 @@ def test_a_breakup_floats_over_the_grid_and_closes_with_escape(
 ) -> None:
     page = browsed.page
     browsed.open(TO_AIRPORT)
-    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator(BOOK)).to_have_text("Book Mini to Airport · ₹240 fixed")
     boxes = [card.bounding_box() for card in page.locator("[data-product]").all()]
     summary = page.locator("[data-product=suv] .breakup summary")
     summary.focus()
@@ -308,7 +321,7 @@ def test_a_changed_price_is_marked_until_a_car_is_chosen(browsed: Browsed, desk:
     page = browsed.page
     desk.app.extensions["ridedash"].time = at_pace(60.0)
     browsed.open(TO_AIRPORT)
-    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator(BOOK)).to_have_text("Book Mini to Airport · ₹240 fixed")
     desk.service.estimates[0]["upfront"]["fare"] = 265
     alert = page.locator(".cars [role=alert]")
     expect(alert).to_contain_text("₹240 fixed to ₹265 fixed")
@@ -325,12 +338,12 @@ def test_a_pressed_price_that_had_changed_is_read_first(browsed: Browsed, desk: 
     page = browsed.page
     browsed.open(TO_AIRPORT)
     page.fill("#guest-find", "Guest Heron")
-    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator(BOOK)).to_have_text("Book Mini to Airport · ₹240 fixed")
     desk.now += timedelta(seconds=121)
     desk.service.estimates[0]["upfront"]["fare"] = 265
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-changed]:focus")).to_contain_text("₹240 fixed to ₹265 fixed")
-    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹265 fixed")
+    expect(page.locator(BOOK)).to_have_text("Book Mini to Airport · ₹265 fixed")
     assert desk.orders() == []
     page.locator("[data-product=suv] .product-face").click()
     expect(page.locator("[data-changed]")).to_have_count(0)
@@ -538,7 +551,7 @@ def test_on_a_phone_the_drop_is_on_the_first_screen_and_no_word_is_broken(
     assert bottom(page, "#drop") < bottom(page, BOOK) - 50
     page.fill("#drop", "airp")
     page.locator("#drop-list [role=option]").first.click()
-    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator(BOOK)).to_have_text("Book Mini to Meridian Airport · ₹240 fixed")
     page.wait_for_function(CAR_ABOVE_BAR)
     summary = page.locator(".more > summary").bounding_box()
     assert summary
@@ -611,7 +624,7 @@ def test_the_bar_has_the_same_items_at_the_same_places_on_every_page(
     assert height
     assert width < 768 or "Grand Hotel" in [words for words, _x in board]
     assert len(board) >= 7
-    for path in ("/rides/new", "/history", "/handover", "/me", "/rides/1"):
+    for path in ("/rides/new", "/history", "/handover", "/me", f"/rides/{desk.ride(1)}"):
         browsed.open(path)
         assert page.evaluate(BAR) == board, path
         page.evaluate(APPEARS)

@@ -46,15 +46,15 @@ def shown(one: dict[str, Any], *estimates: dict[str, Any], has_drop: bool = True
 @pytest.mark.parametrize(
     ("estimate", "price", "button"),
     [
-        (upfront("mini", 240, "f"), "₹240", "Book Mini · ₹240 fixed"),
-        (metered("mini", 210, 260), "₹210–260", "Book Mini · meter fare, about ₹210–260"),
-        (metered("mini", 210, 210), "₹210", "Book Mini · meter fare, about ₹210"),
+        (upfront("mini", 240, "f"), "₹240", "Book {car} · ₹240 fixed"),
+        (metered("mini", 210, 260), "₹210–260", "Book {car} · meter fare, about ₹210–260"),
+        (metered("mini", 210, 210), "₹210", "Book {car} · meter fare, about ₹210"),
         (
             {"category": "mini", "amount_max": "260.50"},
             "₹260.50",
-            "Book Mini · meter fare, about ₹260.50",
+            "Book {car} · meter fare, about ₹260.50",
         ),
-        ({"category": "mini"}, "from ₹80", "Book Mini · meter fare, from ₹80"),
+        ({"category": "mini"}, "from ₹80", "Book {car} · meter fare, from ₹80"),
     ],
 )
 def test_the_button_shows_car_and_price(estimate: dict[str, Any], price: str, button: str) -> None:
@@ -71,8 +71,8 @@ def test_a_price_that_is_fixed_is_never_called_an_estimate() -> None:
 def test_a_shared_ride_has_a_button_for_each_number_of_seats() -> None:
     found = shown(category("share", "Share"), SHARE)
     assert [seat.button for seat in found.seats] == [
-        "Book Share, 1 seat · ₹96 fixed",
-        "Book Share, 2 seats · ₹140 fixed",
+        "Book {car} · ₹96 fixed",
+        "Book {car} · ₹140 fixed",
     ]
     assert [seat.was for seat in found.seats] == ["₹120", ""]
 
@@ -80,7 +80,7 @@ def test_a_shared_ride_has_a_button_for_each_number_of_seats() -> None:
 def test_without_a_drop_a_metered_car_can_be_booked_and_says_what_that_means() -> None:
     found = shown(category("auto", "Auto"), has_drop=False)
     assert found.blocked == ""
-    assert found.button == "Book Auto · meter fare, from ₹80"
+    assert found.button == "Book {car} · meter fare, from ₹80"
     assert found.open_end == "No drop: the guest tells the driver where to go."
     assert shown(category("auto", "Auto"), metered("auto", 90, 110)).open_end == ""
 
@@ -155,7 +155,8 @@ def test_a_rental_shows_its_packages_and_needs_no_drop() -> None:
     found = shown(rental, has_drop=False)
     assert found.blocked == ""
     assert found.price == "from ₹399"
-    assert [table.title for table in found.tables] == ["2 h, 20 km", "4 h, 40 km"]
+    assert [table.title for table in found.tables] == ["2 h, 20 km", "4 h, 40 km", "Now"]
+    assert found.tables[-1].lines[0][0] == "Nearest car"
     assert ("Package fare", "₹399") in found.tables[0].lines
     assert ("Time included", "120 min") in found.tables[0].lines
     assert ("Distance included", "20 km") in found.tables[0].lines

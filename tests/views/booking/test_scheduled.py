@@ -102,7 +102,7 @@ def test_a_form_sent_twice_makes_one_scheduled_order_and_changed_is_refused(desk
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"pickup_time": ""}, "At what time? Type one, such as 6:15 or tomorrow 0615."),
+        ({"pickup_time": ""}, "At what time? Type one, such as 18:15 or tomorrow 0615."),
         ({"pickup_time": "soon"}, "At what time? Choose one, such as 05:10."),
         ({"pickup_date": ""}, "On which day? Choose one, such as 2026-03-05."),
         ({"pickup_date": "5 March"}, "On which day? Choose one, such as 2026-03-05."),
@@ -141,15 +141,26 @@ def test_a_typed_time_is_read_on_the_propertys_clock_and_shown_in_full(desk: Des
     tomorrow = {
         "day": "2026-03-05",
         "clock": "06:15",
+        "which": "",
+        "at": "2026-03-05T00:45:00.000Z",
         "said": "Tomorrow, Thu 5 Mar, 06:15, in 15 h 45 min",
     }
     assert read(words="tomorrow 0615") == read(day="2026-03-05", clock="06:15") == tomorrow
     assert read(words="+30")["said"] == "Today, Wed 4 Mar, 15:00, in 30 min"
-    assert read(words="sun 9")["said"] == "Sun 8 Mar, 09:00, in 4 days"
+    assert read(words="sun 09:00")["said"] == "Sun 8 Mar, 09:00, in 4 days"
     assert "Too soon" in read(words="in 5 min")["error"]
     assert "error" not in read(words="in 5 min", kept="2026-03-04T14:35"), "a plan keeps its own"
-    assert "Too far ahead" in read(words="5 apr 9")["error"]
-    assert read(words="today 6") == {"error": "That time is over: 06:00."}
+    assert "Too far ahead" in read(words="5 apr 09:00")["error"]
+    assert read(words="4 mar 06:00") == {"error": "That time is over: 06:00.", "choices": []}
+    assert read(words="this morning 6") == {
+        "error": "06:00 is over. Choose the next one, or type another time.",
+        "choices": [
+            {"words": "2026-03-05 06:00", "said": "Tomorrow, Thu 5 Mar, 06:00, in 15 h 30 min"}
+        ],
+    }
+    asked = read(words="6")["choices"]
+    assert [each["words"] for each in asked] == ["2026-03-04 18:00", "2026-03-05 06:00"]
+    assert [read(words=each["words"])["said"] for each in asked] == [each["said"] for each in asked]
     assert read() == {}
     go(desk, datetime(2026, 3, 4, 20, 0, tzinfo=UTC))  # 01:30 in Kolkata
     quick = desk.client.get("/pickup-time.json").get_json()["quick"]
@@ -159,7 +170,7 @@ def test_a_typed_time_is_read_on_the_propertys_clock_and_shown_in_full(desk: Des
 def test_a_ride_is_planned_by_words_alone_and_wrong_words_are_preserved(desk: Desk) -> None:
     refused = desk.press(desk.form(), when="later", pickup_words="3/4 6")
     assert refused.status_code == 422
-    assert "3/4 may be two days." in words(refused.text)
+    assert "“3/4” may be two days. Choose one." in words(refused.text)
     assert 'value="3/4 6"' in refused.text
     plan(desk, pickup_date="", pickup_time="", pickup_words="tomorrow 0510")
     shown = desk.press(desk.form(), quick="tomorrow 06:00")
@@ -174,7 +185,7 @@ def test_a_time_is_typed_in_the_words_of_the_staff_member(desk: Desk) -> None:
 
     with desk.app.extensions["ridedash"].db.write() as s:
         s.query(Staff).update({"language": "de"})
-    assert "6:15, morgen 0615, Fr 14, in 40 Min." in desk.client.get("/rides/new").text
+    assert "18:15, morgen 0615, Fr 14, in 40 Min." in desk.client.get("/rides/new").text
     assert (read_words(words="morgen 0615")["day"], read_words()["quick"][0]) == (
         "2026-03-05",
         "+30 Min",
@@ -185,11 +196,38 @@ def test_a_time_is_typed_in_the_words_of_the_staff_member(desk: Desk) -> None:
     assert [order.pickup_at for order in desk.orders()] == [datetime(2026, 3, 5, 0, 30, tzinfo=UTC)]
 
 
-def test_of_a_typed_time_that_comes_twice_the_first_is_meant_and_shown(desk: Desk) -> None:
+def test_which_of_two_times_is_meant_that_clocks_show_is_asked_and_booked(desk: Desk) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
     answer = desk.client.get("/pickup-time.json?words=tomorrow+0230").get_json()
-    assert answer["said"].endswith("Clocks show that time twice then: the first is meant.")
+    assert answer["error"] == "Clocks go back then and show 02:30 twice. Choose one."
+    assert "day" not in answer
+    assert [each["said"].partition(" · ")[2] for each in answer["choices"]] == [
+        "first, before clocks go back",
+        "second, after clocks go back",
+    ]
+    refused = desk.press(desk.form(), when="later", pickup_words="tomorrow 0230")
+    assert refused.status_code == 422
+    for number, each in enumerate(answer["choices"]):
+        assert f'value="{each["words"]}"' in refused.text
+        shown = desk.press(desk.form(), quick=each["words"])
+        assert each["said"] in words(shown.text)
+        plan(desk, pickup_time="", pickup_words=each["words"], guest_name=f"Guest {number}")
+    first = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+    assert [order.pickup_at for order in desk.orders()] == [first, first + timedelta(hours=1)]
+
+
+def test_quick_choices_work_in_an_hour_that_clocks_show_twice(desk: Desk) -> None:
+    zone(desk, "Europe/Berlin")
+    for minute in range(0, 150, 15):
+        now = datetime(2026, 10, 24, 23, 30, tzinfo=UTC) + timedelta(minutes=minute)
+        go(desk, now)
+        for words_ in desk.client.get("/pickup-time.json").get_json()["quick"]:
+            answer = desk.client.get("/pickup-time.json", query_string={"words": words_}).get_json()
+            assert "error" not in answer, (now, words_, answer)
+            sent = {"day": answer["day"], "clock": answer["clock"], "which": answer["which"]}
+            again = desk.client.get("/pickup-time.json", query_string=sent).get_json()
+            assert again["at"] == answer["at"], "the form sends the day and time that were shown"
 
 
 def test_a_local_time_that_does_not_exist_is_refused_with_the_next_one(desk: Desk) -> None:
@@ -202,11 +240,22 @@ def test_a_local_time_that_does_not_exist_is_refused_with_the_next_one(desk: Des
     )
 
 
-def test_of_an_ambiguous_local_time_the_first_is_used_and_the_page_shows_that(desk: Desk) -> None:
+def test_a_page_shows_which_of_two_times_is_meant_and_a_change_keeps_it(desk: Desk) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
-    order_id = plan(desk, pickup_date="2026-10-25", pickup_time="02:30")
-    assert desk.orders()[0].pickup_at == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+    night = {"pickup_date": "2026-10-25", "pickup_time": "02:30"}
+    asked = desk.press(desk.form(), when="later", **night)
+    assert "Clocks go back then and show 02:30 twice. Choose one." in words(asked.text)
+    second = plan(desk, **night, pickup_which="second", guest_name="Guest Wren")
+    assert "The car is ordered for the second of the two." in ride_words(desk, second)
+    form = filled(desk.client.get(f"/rides/new?change={second}").text)
+    assert form["pickup_which"] == "second"
+    assert desk.press(form | night, note="gate 3").status_code == 303
+    order_id = plan(desk, **night, pickup_which="first")
+    assert [order.pickup_at for order in desk.orders()] == [
+        datetime(2026, 10, 25, 1, 30, tzinfo=UTC),
+        datetime(2026, 10, 25, 0, 30, tzinfo=UTC),
+    ]
     text = ride_words(desk, order_id)
     assert "Booked for 02:30 tomorrow" in text
     assert (
@@ -430,9 +479,11 @@ def test_a_price_is_shown_in_the_readers_language_independent_of_who_booked(
         assert offer.price_text == english
         for person in s.query(Staff):
             person.language = "de"
-    text = ride_words(desk, order_id)
+    page = desk.client.get(f"/rides/{order_id}").text
+    of_guest = re.compile(r'<dialog class="to-guest".*?</dialog>', re.DOTALL)
+    text = words(of_guest.sub("", page))
     assert german in text
-    assert english not in text
+    assert english not in text, "but on the screen for the guest, who reads English"
 
 
 def offer_of(desk: Desk, category: str) -> str:
@@ -468,3 +519,24 @@ def test_a_worker_orders_with_the_price_of_that_time_and_a_missed_ride_is_loud(
     assert {row["id"]: row["group"] for row in rows(desk.client)}[missed] == "needs", (
         "until a member of staff has acknowledged it"
     )
+
+
+def test_a_day_too_far_ahead_is_no_choice_beside_one_that_can_be_planned(desk: Desk) -> None:
+    def read_words(typed: str) -> dict[str, Any]:
+        query = {"words": typed}
+        return dict(desk.client.get("/pickup-time.json", query_string=query).get_json())
+
+    asked = read_words("6/3 18:00")  # 6 March or 3 June
+    assert [each["said"] for each in asked["choices"]] == ["Fri 6 Mar, 18:00, in 2 days"]
+    assert asked["error"] == (
+        "“6/3” may be another day too, but that one is too far ahead. Choose the day, or type "
+        "another."
+    )
+    far = read_words("5/6 18:00")
+    assert len(far["choices"]) == 2, "all are too far ahead"
+    assert "may be two days" in far["error"]
+    form = desk.form() | {"when": "later", "pickup_words": "6/3 18:00"}
+    text = words(desk.press(form).text)
+    assert "Fri 6 Mar, 18:00" in text
+    assert "3 Jun" not in text
+    assert desk.orders() == []

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from ridedash.rides.orders.guest_list import guest_lines
 from tests.views.served import SET_BACK
 from tests.views.web.test_scripts_browser import page
 
@@ -369,28 +368,6 @@ def test_a_guest_who_is_chosen_while_cars_come_gets_their_usual_car(page: Any) -
     }""")
         == "suv 2"
     )
-
-
-def test_a_list_names_as_many_guests_before_the_press_as_after_it(page: Any) -> None:
-    counted = page.evaluate(
-        """async (lists) => {
-          const {guestsOf} = await import("/static/js/booking/guest_list.js");
-          return lists.map((each) => guestsOf(each).length);
-        }""",
-        LISTS,
-    )
-    assert counted == [len(guest_lines(each)) for each in LISTS] == [3, 3, 2, 3, 2]
-
-
-def test_the_first_guest_of_a_list_is_named_as_the_server_reads_it(page: Any) -> None:
-    named = page.evaluate(
-        """async (lists) => {
-          const {firstName} = await import("/static/js/booking/guest_list.js");
-          return lists.map(firstName);
-        }""",
-        [*FIRST, ""],
-    )
-    assert named == [*(guest_lines(each)[0].name for each in FIRST), ""]
 
 
 def test_an_end_with_a_place_is_no_longer_described_by_its_error(page: Any) -> None:

@@ -58,9 +58,10 @@ def test_the_line_below_the_headline_has_its_facts_in_both(desk: Desk, phone: Fl
             "Your bill: AMOUNT. Pay the driver AMOUNT in cash."
         ]
         text = "We are checking your booking with our team. Please don't book again."
-        assert beneath(phone.get(f"{checks}?lang=de").text) == [text]
+        pays = "You pay the driver in cash."
+        assert beneath(phone.get(f"{checks}?lang=de").text) == [text, pays]
         body = phone.get(f"{checks}/snapshot.json?lang=de").json or {}
-        assert body["english"] == text
+        assert (body["english"], body["pays_english"]) == (text, pays)
         assert beneath(phone.get(f"{checks}?lang=en").text) == []
     with marked_words(desk.app, ["de"], READ):
         assert beneath(phone.get(f"{checks}?lang=de").text) == []
@@ -70,7 +71,7 @@ def test_sentences_that_warn_of_nothing_have_none(desk: Desk, phone: FlaskClient
     address = link(desk, desk.order("BOOKED", "IN_PROGRESS"))
     with marked_words(desk.app, ["de"], GUESTS_ONLY):
         page = phone.get(f"{address}?lang=de").text
-        assert beneath(page) == []
+        assert beneath(page) == ["You pay the driver in cash."]
         assert page.count(CODE) == 2, "with the start code, which is hidden now"
 
 

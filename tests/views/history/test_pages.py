@@ -75,6 +75,18 @@ def test_a_list_with_cents_writes_each_currency_with_its_own(
         assert shown in page, "no coins of the yen, and no digit that is not stored"
 
 
+def test_a_ride_that_was_cancelled_before_it_was_sent_is_cancelled(
+    desk: Desk, client: FlaskClient
+) -> None:
+    ids = [desk.order("NOT_SENT", code=code) for code in ("WITHDRAWN", "PLAN_MISSED")]
+    page = unescape(client.get("/history?from=2026-05-01&to=2026-05-04").text)
+    shown = {id_: page.partition(f'href="/rides/{id_}"')[2].partition("</tr>")[0] for id_ in ids}
+    assert ["Cancelled" in shown[id_] for id_ in ids] == [True, False]
+    assert ["Not booked" in shown[id_] for id_ in ids] == [False, True]
+    rows = list(csv.reader(io.StringIO(export(client).text.lstrip("\ufeff"))))[1:]
+    assert sorted(row[2] for row in rows) == ["Cancelled", "Not booked"]
+
+
 def sent(client: FlaskClient, form: str) -> str:
     """The query of the address to which the filter form redirects."""
     data = dict(parse_qsl(form)) | {"csrf_token": token(client)}
@@ -201,11 +213,11 @@ def test_filters_apply_and_stay_in_the_form_and_in_the_links(
         centre_id = centre.id
     wanted = done(desk, guest="José García", room="PH-1", kind="auto")
     desk.add(lambda s: setattr(s.get(Order, wanted), "cost_centre_id", centre_id))
-    done(desk)
+    other = done(desk)
     for form in ("guest=garcia", "room=ph-1", "category=auto", f"centre={centre_id}"):
         assert listed(client, sent(client, form)) == [wanted], form
     both = sent(client, f"staff={desk.ids['desk']}&state=completed&guest=heron&room=412")
-    assert listed(client, both) == [wanted + 1]
+    assert listed(client, both) == [other]
     assert sent(client, "state=cancelled&guest=&from=2026-05-01&to=2026-05-04") == (
         "from=2026-05-01&to=2026-05-04&state=cancelled"
     )
@@ -363,6 +375,12 @@ def test_the_file_has_all_columns_of_a_bill(desk: Desk, client: FlaskClient) -> 
         )
     ] == ["181", "15", "10", "0", "186", "7.2", "23"]
     assert order_id < auto
+
+
+def test_the_file_has_the_flight_of_a_ride(desk: Desk, client: FlaskClient) -> None:
+    number = done(desk)
+    desk.add(lambda s: setattr(s.get_one(Order, number), "flight", "LH 760"))
+    assert [each["flight"] for each in rows(client)] == ["LH 760"]
 
 
 def test_the_file_says_which_rides_belong_together(desk: Desk, client: FlaskClient) -> None:
@@ -565,7 +583,7 @@ def test_filters_are_open_on_a_wide_screen_and_closed_on_a_phone(
     tmp_path: Path, browser: Browser
 ) -> None:
     with served_desk(tmp_path, browser) as served:
-        done(served.desk, guest="Guest Wren")
+        wrens = done(served.desk, guest="Guest Wren")
         done(served.desk)
         page = served.staff(viewport={"width": 1280, "height": 800})
         page.goto("/history?from=2026-05-01&to=2026-05-04")
@@ -576,7 +594,7 @@ def test_filters_are_open_on_a_wide_screen_and_closed_on_a_phone(
         expect(page.locator(".rides-table tbody tr")).to_have_count(1)
         # force: the link of the row covers the cell
         page.locator(".rides-table tbody td").nth(4).click(force=True)
-        page.wait_for_url("**/rides/1")
+        page.wait_for_url(f"**/rides/{wrens}")
         page.go_back()  # the browser doesn't ask to send a form again
         expect(page.locator(".rides-table tbody tr")).to_have_count(1)
         page.set_viewport_size({"width": 390, "height": 844})

@@ -75,6 +75,8 @@ VIEW = {
     "minutes": 4,
     "meet": MEET,
     "code_due": True,
+    "price": "₹249 · Fixed price",
+    "pays": "You pay the driver in cash.",
 }
 CODE = "7305"
 STREETS = """<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256">

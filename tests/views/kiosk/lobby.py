@@ -72,6 +72,10 @@ class Lobby:
     def orders(self) -> list[Order]:
         return self.desk.orders()
 
+    def ride(self, number: int) -> int:
+        """The id of the order that was made as this number of all, from 1."""
+        return self.desk.ride(number)
+
     def page(self, order_id: int) -> OrderPage:
         with self.services.db.read() as s:
             found = order_page(s, s.get_one(Order, order_id).property_id, order_id)

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from ridedash.rides.actions.door_marks import mark, mark_of
 from ridedash.service_time import REAL
 from ridedash.store.actors import by_kiosk
-from ridedash.store.doors import cars_at_door
+from ridedash.store.doors import NO_DRIVER_FOR, cars_at_door, ended_without_ride
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import orders_by_ids
@@ -26,6 +26,7 @@ def shown(desk: Desk, shows: str = "room", numbers: dict[int, int] | None = None
     home = desk.ids["desk.property"]
     with desk.services.db.read() as s:
         ids = cars_at_door(s, home, desk.now - LEFT_FOR)
+        ids += ended_without_ride(s, home, desk.now)
         pages = orders_by_ids(s, home, ids, light=True)
     with desk.app.test_request_context():
         return door_list((RideFacts(p, desk.now, REAL, "en") for p in pages), numbers or {}, shows)
@@ -100,6 +101,33 @@ def test_rides_without_a_driver_yet_are_named_below(desk: Desk) -> None:
     desk.order("BOOKED", "ALLOTMENT_PENDING", room=None)
     found = shown(desk, "number", {waiting: 28})
     assert (found.rows, found.finding) == ((), ("K28",))
+
+
+def ended(desk: Desk, status: str, **facts: Any) -> int:
+    """A ride that ended without a driver now."""
+    state = "FAILED" if facts.get("txn") else "BOOKED"
+    return desk.order(state, status, ride={"ended_at": desk.now, "next_poll_at": None}, **facts)
+
+
+def test_a_ride_that_found_no_driver_is_named_for_ten_minutes(desk: Desk) -> None:
+    failed, shared = (
+        ended(desk, "ALLOTMENT_FAILED"),
+        ended(desk, "ALLOTMENT_FAILED", kind="share", txn=True, txn_id="T9"),
+    )
+    driver = ended(desk, "BOOKING_CANCELLED")
+    guest = ended(desk, "BOOKING_CANCELLED", actions=[("cancel", "done", {})])
+    again = ended(desk, "ALLOTMENT_FAILED")
+    desk.order("READY", supersedes=again)
+    elsewhere = ended(desk, "ALLOTMENT_FAILED", prop="other")
+    numbered = enumerate((failed, shared, driver, guest, again, elsewhere), 12)
+    numbers = {order_id: number for number, order_id in numbered}
+    found = shown(desk, "number", numbers)
+    assert sorted(found.failed) == ["K12", "K13", "K14"]
+    assert (found.rows, found.finding) == ((), ())
+    desk.now += NO_DRIVER_FOR - timedelta(seconds=1)
+    assert len(shown(desk, "number", numbers).failed) == 3
+    desk.now += timedelta(seconds=1)
+    assert shown(desk, "number", numbers).failed == ()
 
 
 def test_a_swapped_car_shows_the_new_plate_and_the_old_one(desk: Desk) -> None:

@@ -151,7 +151,7 @@ def test_a_fault_after_an_order_never_says_that_nothing_was_ordered(
     offer = lobby.offer()
     ride = lobby.order(offer=offer)["ride"]
     ticket = {"number": "1", "pin": ride["pin"]}
-    lobby.become(1, "BOOKED")
+    lobby.become(lobby.ride(1), "BOOKED")
     for route in ROUTES:
         with ExitStack() as during:
             during.enter_context(FAULTS[fault][0](lobby))

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.views.kiosk.kiosk_screens import (
     FEE,
     RIDE,
+    VIEW,
     FakeKiosk,
     fake_kiosk,
     press,
@@ -75,7 +76,7 @@ def test_sheets_and_what_comes_of_them_are_heard(kiosk: FakeKiosk) -> None:
     type_on(page, RIDE["pin"])
     press(page, "next")
     page.locator(".k-plate").wait_for()
-    assert spoken(page)[-7:] == [
+    assert spoken(page)[-9:] == [
         "Check the plate, then get in.",
         words["old_plate"].replace("{plate}", "K A 0 5 M C 9 9 1 2"),
         f"{words['plate']} K A 0 1 A B 1 2 3 4",
@@ -83,6 +84,8 @@ def test_sheets_and_what_comes_of_them_are_heard(kiosk: FakeKiosk) -> None:
         words["away"].replace("{n}", "4"),
         f"{words['meet_at']} Main Entrance, 40 m, no steps",
         words["code_hidden"],
+        "₹249, Fixed price",
+        VIEW["pays"],
     ]
     press(page, "show-code")
     page.locator(".k-code[aria-label]").wait_for()

@@ -8,17 +8,18 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from sqlalchemy import func, select
 
 from ridedash.extensions import limiter
 from ridedash.rides.kiosk_state import DAYS
 from ridedash.rides.orders.kiosk_asks import AskAnswer, answer_ask, waiting_asks
 from ridedash.rides.orders.kiosk_codes import NewCode, make_code
 from ridedash.service_time import ServiceTime, Turn
-from ridedash.store.accounts import add_account
+from ridedash.store.accounts import accounts_of, add_account
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
-from ridedash.store.models.kiosks import WhoPays
-from ridedash.store.models.people import Property
+from ridedash.store.models.kiosks import KioskAsk, WhoPays
+from ridedash.store.models.people import Guest, Property
 from ridedash.store.orders import Offer, Order, Ride
 from ridedash.wire import TERMINAL
 from tests.views.fake_service import upfront
@@ -27,25 +28,20 @@ from tests.views.ride_pages import snapshot_facts
 
 __all__ = ["desk", "lobby"]
 pytestmark = pytest.mark.database
-FORGED = {
-    "account": "2",
+FORGED = {  # last_ids() has the fields that name rows
     "payment": "svc_money",
     "staff": "1",
     "staff_id": "1",
     "kiosk_id": "9",
-    "guest_id": "1",
     "price": "1",
     "fare_id": "none",
     "house_pays": "1",
     "coupon": "FREE",
     "cars": "6",
-    "override_guard": "1",
     "pickup_time": "2026-03-05T10:00",
     "category": "suv",
     "payment_instrument_type": "svc_money",
-    "account_id": "2",
     "property_id": "2",
-    "ask_id": "1",
     "approved": "1",
     "rule": "driver",
     "attended": "1",
@@ -82,7 +78,7 @@ def ride_of(lobby: Lobby, order_id: int, status: str, otp: str = "", **facts: An
     """Give an order a ride in this status, as polls would have stored it."""
     app = lobby.services
     with app.db.write() as s:
-        order = s.get_one(type(lobby.orders()[0]), order_id)
+        order = s.get_one(Order, order_id)
         ride = s.query(Ride).filter_by(order_id=order_id).first()
         if ride is None:
             ride = Ride(
@@ -148,9 +144,19 @@ def uncounted(lobby: Lobby) -> None:
         limiter.reset()
 
 
-def forged_order(lobby: Lobby, rule: str, attended: bool, code: str, account: str) -> Order | None:
+def last_ids(lobby: Lobby, account: int) -> dict[str, str]:
+    """The forged fields that name rows: an account, and the newest row of each other table."""
+    found = {"account": account, "account_id": account}
+    newest = {"guest_id": Guest, "ask_id": KioskAsk, "override_guard": Order}
+    with lobby.services.db.read() as s:
+        for name, table in newest.items():
+            found[name] = s.scalar(select(func.max(table.id))) or 1
+    return {name: f"{number}" for name, number in found.items()}
+
+
+def forged_order(lobby: Lobby, rule: str, attended: bool, code: str, account: int) -> Order | None:
     """Post a form with every forged field, twice. Returns the order that it made, or None."""
-    forged = FORGED | {"account": account, "account_id": account}
+    forged = FORGED | last_ids(lobby, account)
     lobby.set(rule=rule, attended=attended)
     lobby.next_guest()
     uncounted(lobby)
@@ -174,10 +180,11 @@ def forged_order(lobby: Lobby, rule: str, attended: bool, code: str, account: st
 def test_no_forged_form_books_on_the_house_account_or_on_another_account(lobby: Lobby) -> None:
     app = lobby.services
     with app.db.write() as s:
+        house = accounts_of(s, 1)[0].id
         other = add_account(s, app.vault, 1, "Another", "token", lobby.desk.now).id
     for rule, attended, code in product(WhoPays, (False, True), ("", "forged", "cash", "house")):
         lobby.desk.now += timedelta(minutes=20)  # wrong codes and unanswered asks are forgotten
-        order = forged_order(lobby, rule, attended, code, f"{other}")
+        order = forged_order(lobby, rule, attended, code, other)
         by_code = code in ("cash", "house")
         free = rule == WhoPays.DRIVER or attended
         assert (order is not None) is (by_code or (free and not code)), (rule, attended, code)
@@ -185,7 +192,7 @@ def test_no_forged_form_books_on_the_house_account_or_on_another_account(lobby: 
             continue
         assert (order.payment == "cash") is (code != "house"), (rule, attended, code)
         owned = (order.account_id, order.kiosk_id, order.staff_id)
-        assert owned == (1, lobby.id, None)
+        assert owned == (house, lobby.id, None)
         trip = (order.category, order.pickup_at, order.group_key, order.guard_override_by)
         assert trip == ("mini", None, None, None)
 
@@ -223,7 +230,7 @@ def test_what_a_guest_says_of_themselves_is_checked(
 
 def test_a_room_is_a_room_and_a_phone_is_for_the_desk_alone(lobby: Lobby) -> None:
     lobby.order(name="412", phone="022-2778 3300")
-    guest = lobby.page(1).guest
+    guest = lobby.page(lobby.ride(1)).guest
     assert (guest.name, guest.room, guest.phone, guest.unverified) == (
         "Room 412",
         "412",
@@ -306,7 +313,7 @@ def test_after_an_approval_the_price_is_requested_again(lobby: Lobby) -> None:
     answer = lobby.order(offer=offer, name="Somebody Else")
     assert answer["state"] == "sending"
     assert len(lobby.desk.service.questions("/v1/products")) == requests_before + 1
-    page = lobby.page(1)
+    page = lobby.page(lobby.ride(1))
     assert (page.order.payment, page.guest.name) == (None, "Ana")  # the guest who was approved
     assert page.order.offer_id != offer
 
@@ -385,7 +392,7 @@ def test_a_limit_is_refused_in_words_for_guests_and_reported_to_the_desk(lobby: 
         "We can't book this here now.",
     )
     assert len(lobby.orders()) == 3
-    assert [item.detail for item in lobby.page(3).attention] == ["live"]
+    assert [item.detail for item in lobby.page(lobby.ride(3)).attention] == ["live"]
     with lobby.services.db.read() as s:
         written = s.query(AuditRow).filter_by(what="kiosk.refused").one()
     assert (written.who, written.result) == (f"kiosk:{lobby.id}", "live")
@@ -404,7 +411,7 @@ def test_the_31st_order_of_an_hour_is_refused_in_the_same_words(lobby: Lobby) ->
         "We can't book this here now.",
     )
     assert len(lobby.orders()) == 30
-    assert [item.detail for item in lobby.page(30).attention] == ["hourly"]
+    assert [item.detail for item in lobby.page(lobby.ride(30)).attention] == ["hourly"]
 
 
 def test_whether_a_name_has_a_ride_is_not_revealed(lobby: Lobby) -> None:
@@ -432,7 +439,7 @@ def test_whether_a_name_has_a_ride_is_not_revealed(lobby: Lobby) -> None:
 def test_a_refusal_names_no_account(lobby: Lobby, code: str | None, headline: str) -> None:
     offer = lobby.offer()
     lobby.order(offer=offer)
-    lobby.become(1, "REJECTED", code)
+    lobby.become(lobby.ride(1), "REJECTED", code)
     answer = lobby.order(offer=offer)
     assert (answer["state"], answer["words"]["headline"]) == ("not_booked", headline)
     assert "ride" not in answer
@@ -441,7 +448,7 @@ def test_a_refusal_names_no_account(lobby: Lobby, code: str | None, headline: st
 def test_an_unclear_order_is_shown_as_such_with_its_number(lobby: Lobby) -> None:
     offer = lobby.offer()
     lobby.order(offer=offer)
-    lobby.become(1, "UNKNOWN", "NO_ANSWER")
+    lobby.become(lobby.ride(1), "UNKNOWN", "NO_ANSWER")
     answer = lobby.order(offer=offer)
     assert answer["state"] == "unknown"
     assert answer["ride"]["number"] == "K1"
@@ -456,7 +463,7 @@ def test_after_a_proved_failure_the_same_page_may_try_again_by_a_newer_price(
 ) -> None:
     offer = lobby.offer()
     lobby.order(offer=offer)
-    lobby.become(1, "NOT_SENT", "NO_CONNECTION")
+    lobby.become(lobby.ride(1), "NOT_SENT", "NO_CONNECTION")
     assert lobby.order(offer=offer)["state"] == "not_booked"  # the same press, repeated
     lobby.desk.now += timedelta(seconds=5)
     answer = lobby.order(offer=lobby.offer())
@@ -466,7 +473,7 @@ def test_after_a_proved_failure_the_same_page_may_try_again_by_a_newer_price(
 
 def test_a_ride_is_found_by_number_and_pin_and_by_nothing_else(lobby: Lobby) -> None:
     ride = booked(lobby)
-    ride_of(lobby, 1, "CALL_DRIVER")
+    ride_of(lobby, lobby.ride(1), "CALL_DRIVER")
     lobby.next_guest()
     shown = lobby.post("ride", number="1", pin=ride["pin"])
     assert shown["state"] == "ok"
@@ -486,7 +493,7 @@ def test_a_ride_is_found_by_number_and_pin_and_by_nothing_else(lobby: Lobby) -> 
     assert lobby.post("ride", number="1", pin=wrong)["state"] == "closed"
     answer = lobby.post("ride", number="K1", pin=ride["pin"])
     assert (answer["state"], answer["words"]["next"]) == ("closed", "Please ask our desk about it.")
-    assert [item.name for item in lobby.page(1).attention] == ["kiosk_pins"]
+    assert [item.name for item in lobby.page(lobby.ride(1)).attention] == ["kiosk_pins"]
 
 
 def test_tries_of_pins_of_many_rides_meet_the_limit_of_the_kiosk(lobby: Lobby) -> None:
@@ -511,6 +518,22 @@ def test_tries_of_pins_of_many_rides_meet_the_limit_of_the_kiosk(lobby: Lobby) -
     lobby.desk.now += timedelta(minutes=10, seconds=1)
     lobby.visit = "k" * 32
     assert lobby.post("ride", **known)["state"] == "ok"
+
+
+def test_a_page_whose_ride_a_restore_has_lost_opens_no_other_with_its_number(
+    lobby: Lobby,
+) -> None:
+    """Nor does it count as a wrong PIN, which would close the ride of the other guest."""
+    ticket = lobby.order()["ride"]
+    mine = {"number": ticket["number"], "pin": "0000", "form_token": "x" * 32}
+    for what in ("ride", "cancel"):
+        for _ in range(6):
+            answer = lobby.post(what, **mine, ordered="1")
+            assert answer["state"] == "gone"
+            assert answer["words"]["headline"] == "We can't follow your ride here any more."
+    typed = {"number": ticket["number"], "pin": ticket["pin"]}
+    assert lobby.post("ride", **typed)["state"] == "ok"
+    assert [row.tries for row in lobby.tickets()] == [0]
 
 
 def test_wrong_pins_of_others_take_no_ride_from_the_page_that_booked_it(lobby: Lobby) -> None:
@@ -610,15 +633,15 @@ def test_after_an_unanswered_ask_the_next_guest_does_not_wait_for_the_desk(lobby
 
 def test_the_start_code_is_shown_when_requested_and_due_and_is_audited(lobby: Lobby) -> None:
     ride = booked(lobby)
-    ride_of(lobby, 1, "CALL_DRIVER", otp="4821")
+    ride_of(lobby, lobby.ride(1), "CALL_DRIVER", otp="4821")
     form = {"number": "K1", "pin": ride["pin"], "code": "1"}
     assert lobby.client.post("/kiosk/end", data={"visit": lobby.visit}).status_code == 204
     lobby.next_guest()
     assert "code" not in lobby.post("ride", **form)
-    ride_of(lobby, 1, "CLIENT_LOCATED", otp="4821")
+    ride_of(lobby, lobby.ride(1), "CLIENT_LOCATED", otp="4821")
     assert "code" not in lobby.post("ride", **(form | {"code": ""}))
     assert lobby.post("ride", **form)["code"] == "4821"
-    ride_of(lobby, 1, "IN_PROGRESS", otp="4821")
+    ride_of(lobby, lobby.ride(1), "IN_PROGRESS", otp="4821")
     riding = lobby.post("ride", **form)
     assert "code" not in riding
     assert riding["view"]["meet"] == ""
@@ -660,13 +683,13 @@ def test_a_guest_cancels_by_the_call_that_the_state_allows(lobby: Lobby) -> None
 
 def test_a_fee_is_shown_before_the_ride_is_cancelled(lobby: Lobby) -> None:
     ride = booked(lobby)
-    ride_of(lobby, 1, "CALL_DRIVER")
+    ride_of(lobby, lobby.ride(1), "CALL_DRIVER")
     known = {"number": "1", "pin": ride["pin"]}
     free = lobby.post("ride", **known)["cancel"]["fee_words"]
     assert free == "Cancelling costs nothing until 14:35, then ₹30."
     lobby.desk.now += timedelta(minutes=6)
     assert lobby.post("ride", **known)["cancel"]["fee_words"] == "Cancelling may cost ₹30."
-    ride_of(lobby, 1, "IN_PROGRESS")
+    ride_of(lobby, lobby.ride(1), "IN_PROGRESS")
     assert lobby.post("ride", **known)["cancel"] == {"may": False, "fee_words": ""}
 
 
@@ -723,8 +746,8 @@ def test_no_body_breaks_a_route_or_orders_anything(lobby: Lobby) -> None:
 def test_a_search_that_found_no_driver_is_shown_and_the_page_may_try_again(lobby: Lobby) -> None:
     offer = lobby.offer()
     lobby.order(offer=offer)
-    lobby.become(1, "BOOKED")
-    ride_of(lobby, 1, "ALLOTMENT_FAILED")
+    lobby.become(lobby.ride(1), "BOOKED")
+    ride_of(lobby, lobby.ride(1), "ALLOTMENT_FAILED")
     answer = lobby.order(offer=offer)
     assert (answer["state"], answer["words"]["headline"]) == (
         "no_driver",
@@ -738,7 +761,7 @@ def test_while_a_demos_clock_is_held_the_ride_says_so(
     lobby: Lobby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     form = {"number": "K1", "pin": booked(lobby)["pin"]}
-    ride_of(lobby, 1, "CALL_DRIVER")
+    ride_of(lobby, lobby.ride(1), "CALL_DRIVER")
     assert lobby.post("ride", **form)["view"]["held"] == ""
     line = ServiceTime((Turn(lobby.desk.now, lobby.desk.now, 0.0),))
     monkeypatch.setattr(lobby.services, "time", lambda: line)
@@ -748,11 +771,11 @@ def test_while_a_demos_clock_is_held_the_ride_says_so(
 
 def test_another_car_is_shown_with_the_plate_of_the_one_before(lobby: Lobby) -> None:
     ride = booked(lobby)
-    ride_of(lobby, 1, "CALL_DRIVER")
+    ride_of(lobby, lobby.ride(1), "CALL_DRIVER")
     with lobby.services.db.write() as s:
         row = s.query(Ride).one()
         row.previous_plate, row.swapped_at = "KA02CD9876", lobby.desk.now
-        s.get_one(type(lobby.orders()[0]), 1).version += 1
+        s.get_one(Order, lobby.ride(1)).version += 1
     view = lobby.post("ride", number="1", pin=ride["pin"])["view"]
     assert view["changed"] == "Your car has changed"
     assert (view["plate"], view["old_plate"]) == ("KA 01 AB 1234", "KA 02 CD 9876")
@@ -762,11 +785,11 @@ def test_a_shared_ride_is_cancelled_as_soon_as_it_is_matched(lobby: Lobby) -> No
     code = desk_code(lobby, house_pays=True)
     offer = lobby.offer("Share", code=code)
     ride = lobby.order(offer=offer, code=code, seats="1")["ride"]
-    lobby.become(1, "MATCHING")
+    lobby.become(lobby.ride(1), "MATCHING")
     answer = lobby.post("cancel", number="1", pin=ride["pin"])
     assert (answer["state"], answer["words"]["headline"]) == (
         "waiting",
         "We have asked to cancel your ride.",
     )
-    (action,) = lobby.page(1).actions
+    (action,) = lobby.page(lobby.ride(1)).actions
     assert (action.name, action.state, action.staff_id) == ("cancel", "armed", None)

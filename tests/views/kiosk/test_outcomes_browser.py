@@ -192,6 +192,16 @@ def test_after_a_visit_number_and_pin_show_the_plate_and_for_ten_seconds_the_cod
     assert "9116" not in page.content()
 
 
+def test_a_ticket_says_who_pays_before_the_first_news_of_its_ride(kiosk: FakeKiosk) -> None:
+    page = kiosk.page()
+    kiosk.order = [kiosk.booked()]
+    kiosk.failing.add("ride")
+    to_check(page)
+    press(page, "book")
+    expect(page.locator(".k-pay")).to_contain_text("You pay the driver in cash.")
+    expect(page.locator(".k-pay")).to_contain_text("₹")
+
+
 def test_languages_change_on_any_screen_and_lose_nothing(kiosk: FakeKiosk) -> None:
     page = kiosk.page()
     to_check(page)

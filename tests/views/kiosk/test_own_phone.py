@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from ridedash.rides.orders import kiosk_watch
 from ridedash.rides.privacy.retention import RetentionDays, remove_old_data
+from ridedash.store.accounts import accounts_of
 from ridedash.store.models.kiosks import Kiosk, OwnPhone
 from ridedash.store.own_phones import BOOK_FOR, OPEN_FOR
 from tests.views.kiosk.lobby import DROP, Lobby, desk, lobby
@@ -42,9 +44,21 @@ def value(text: str, name: str) -> str:
     return found[1]
 
 
+def press(browser: FlaskClient, address: str, **headers: str) -> Any:
+    """The answer to the button of a link's page; a browser that has opened it may press again."""
+    found = re.search(r'name="session" value="([^"]*)"', browser.get(address, headers=headers).text)
+    return browser.post(address, data={"session": found[1]} if found else {}, headers=headers)
+
+
+def opened(browser: FlaskClient, address: str) -> Any:
+    """The first question of a link that this browser has opened now."""
+    assert press(browser, address).status_code == 303
+    return browser.get(address)
+
+
 def walk(browser: FlaskClient, address: str, **who: str) -> Any:
-    """Answer all questions but the last; returns the page of the last one."""
-    assert browser.get(address).status_code == 200
+    """Open the link and answer all questions but the last; returns the page of the last one."""
+    opened(browser, address)
     browser.post(f"{address}/where", data=DROP)
     cars = browser.get(f"{address}/car").text
     browser.post(f"{address}/car", data={"offer": value(cars, "offer")})
@@ -54,7 +68,7 @@ def walk(browser: FlaskClient, address: str, **who: str) -> Any:
 
 def test_the_page_says_for_how_long_a_phone_number_is_stored(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
-    assert browser.get(address).status_code == 200
+    opened(browser, address)
     browser.post(f"{address}/where", data=DROP)
     cars = browser.get(f"{address}/car").text
     browser.post(f"{address}/car", data={"offer": value(cars, "offer")})
@@ -63,8 +77,9 @@ def test_the_page_says_for_how_long_a_phone_number_is_stored(lobby: Lobby) -> No
 
 def test_a_guest_books_with_forms_alone_and_is_led_to_their_own_link(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
-    first = browser.get(address)
-    assert "Where to?" in first.text
+    assert {name: browser.get(address).headers[name] for name in PRIVATE} == PRIVATE
+    first = press(browser, address)
+    assert "Where to?" in browser.get(first.headers["Location"]).text
     assert {name: first.headers[name] for name in PRIVATE} == PRIVATE
     cookie = first.headers["Set-Cookie"]
     assert f"Path={address}" in cookie
@@ -92,11 +107,7 @@ def test_a_guest_books_with_forms_alone_and_is_led_to_their_own_link(lobby: Lobb
 
 def test_the_first_browser_has_the_link_and_no_other(lobby: Lobby) -> None:
     address, first, second = link(lobby), phone(lobby), phone(lobby)
-    assert lobby.post("cars", own="look")["opened"] is False
-    ahead = second.get(address, headers={"Sec-Purpose": "prefetch"})
-    assert ahead.status_code == 404, "looking ahead opens nothing"
-    assert first.get(address).status_code == 200
-    assert lobby.post("cars", own="look")["opened"] is True
+    assert opened(first, address).status_code == 200
     refused = second.get(address)
     assert refused.status_code == 404
     assert "once, for 10 minutes, on one phone" in refused.text
@@ -107,10 +118,104 @@ def test_the_first_browser_has_the_link_and_no_other(lobby: Lobby) -> None:
     other = link(lobby)
     cookie = first.get_cookie("phone", path=address)
     assert cookie is not None
-    assert phone(lobby).get(other).status_code == 200
+    assert opened(phone(lobby), other).status_code == 200
     stranger = phone(lobby)
     stranger.set_cookie("phone", cookie.value, path=other)
     assert stranger.get(f"{other}/car").status_code == 404, "a cookie is bound to its link"
+
+
+@pytest.mark.parametrize("method", ["HEAD", "GET", "OPTIONS"])
+def test_reading_a_link_opens_nothing(lobby: Lobby, method: str) -> None:
+    """Scanners of links, previews of messengers and browsers that look ahead read it first."""
+    address = link(lobby)
+    agents = {"User-Agent": "LinkScanner/2.0"}, {"Sec-Purpose": "prefetch;prerender"}, {}
+    for headers in agents:
+        stranger = phone(lobby)
+        looked = stranger.open(address, method=method, headers=headers)
+        assert (looked.status_code, looked.headers.get("Set-Cookie")) == (200, None)
+        assert stranger.open(f"{address}/where", method=method).status_code != 303
+    assert lobby.post("cars", own="look")["opened"] is False
+    assert "Where to?" in opened(phone(lobby), address).text
+    assert lobby.post("cars", own="look")["opened"] is True
+
+
+def test_a_button_that_is_pressed_twice_opens_the_link_for_the_same_page_alone(
+    lobby: Lobby,
+) -> None:
+    """The second press of a finger may arrive without the cookie that the first one was given."""
+    address, other = link(lobby), phone(lobby)
+    page = phone(lobby).get(address).text
+    late = re.search(r'name="session" value="([^"]*)"', other.get(address).text)
+    assert late
+    twice = [phone(lobby), phone(lobby)]
+    for browser in twice:
+        taken = browser.post(address, data={"session": value(page, "session")})
+        assert taken.headers["Location"] == address
+    assert all("Where to?" in each.get(address).text for each in twice)
+    assert other.post(address, data={"session": late[1]}).status_code == 404
+
+
+@pytest.mark.parametrize("session", ["", "short", "x" * 33, "ü" * 32])
+def test_a_press_without_a_page_of_ours_opens_nothing(lobby: Lobby, session: str) -> None:
+    address = link(lobby)
+    assert phone(lobby).post(address, data={"session": session}).status_code == 404
+    assert "Where to?" in opened(phone(lobby), address).text
+
+
+def test_a_page_of_a_link_that_ended_meanwhile_opens_nothing(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    page = browser.get(address).text
+    lobby.desk.now += OPEN_FOR
+    late = browser.post(address, data={"session": value(page, "session")})
+    assert late.status_code == 404
+    assert "once, for 10 minutes, on one phone" in late.text
+
+
+def test_a_link_of_a_kiosk_that_was_removed_is_not_open(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    page = browser.get(address).text
+    lobby.set(revoked_at=lobby.desk.now)
+    assert phone(lobby).get(address).status_code == 404
+    assert browser.post(address, data={"session": value(page, "session")}).status_code == 404
+
+
+def test_the_language_that_was_chosen_before_the_press_is_kept(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    page = browser.get(f"{address}?lang=ar").text
+    assert '<html lang="ar" dir="rtl"' in page
+    form = {"session": value(page, "session"), "lang": value(page, "lang")}
+    browser.post(address, data=form)
+    assert '<html lang="ar" dir="rtl"' in browser.get(address).text
+
+
+def without_ticket(lobby: Lobby, order_id: int) -> list[str]:
+    """The open attention items of an order, after the worker has looked at all kiosks."""
+    kiosk_watch.watch(lobby.services.db, lobby.desk.now)
+    return [item.name for item in lobby.page(order_id).attention]
+
+
+def test_a_phone_that_shows_its_ride_has_its_ticket(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    walk(browser, address)
+    browser.post(f"{address}/check", follow_redirects=True)
+    [order] = lobby.orders()
+    lobby.become(order.id, "BOOKED")
+    lobby.desk.now += timedelta(seconds=10)
+    assert browser.get(f"{address}/sent").headers["Location"].startswith("/t/")
+    lobby.desk.now += timedelta(seconds=60)
+    assert without_ticket(lobby, order.id) == []
+
+
+def test_the_desk_hears_of_a_phone_that_never_came_back_until_it_does(lobby: Lobby) -> None:
+    address, browser = link(lobby), phone(lobby)
+    walk(browser, address)
+    browser.post(f"{address}/check", follow_redirects=True)
+    [order] = lobby.orders()
+    lobby.become(order.id, "BOOKED")
+    lobby.desk.now += timedelta(seconds=60)
+    assert without_ticket(lobby, order.id) == ["kiosk_no_ticket"]
+    browser.get(f"{address}/sent")
+    assert without_ticket(lobby, order.id) == []
 
 
 def test_a_link_ends_after_ten_minutes_and_a_newer_one_ends_it_at_once(lobby: Lobby) -> None:
@@ -119,18 +224,18 @@ def test_a_link_ends_after_ten_minutes_and_a_newer_one_ends_it_at_once(lobby: Lo
     assert phone(lobby).get(older).status_code == 404
     lobby.desk.now += OPEN_FOR
     assert phone(lobby).get(newer).status_code == 404
-    opened, browser = link(lobby), phone(lobby)
-    assert browser.get(opened).status_code == 200
+    last, browser = link(lobby), phone(lobby)
+    assert opened(browser, last).status_code == 200
     lobby.desk.now += BOOK_FOR - timedelta(seconds=1)
-    assert browser.get(opened).status_code == 200
+    assert browser.get(last).status_code == 200
     lobby.desk.now += timedelta(seconds=1)
-    assert browser.get(opened).status_code == 404
+    assert browser.get(last).status_code == 404
     assert phone(lobby).get("/k/nothing").status_code == 404
 
 
 def test_a_question_without_an_answer_comes_before_those_after_it(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
-    browser.get(address)
+    opened(browser, address)
     for step in ("car", "who", "check"):
         assert browser.get(f"{address}/{step}").headers["Location"] == address
     assert browser.get(f"{address}/sent").status_code == 404
@@ -159,7 +264,10 @@ def test_the_kiosks_rule_and_limits_hold_on_a_phone(lobby: Lobby) -> None:
     assert "Code from our desk" in walk(browser, address).text
     refused = browser.post(f"{address}/check", data={"code": "000000"}, follow_redirects=True)
     assert "That code is not right." in refused.text
-    forged = {"payment": "", "account": "1", "account_id": "1", "staff_id": "1", "house_pays": "1"}
+    with lobby.services.db.read() as s:
+        account = f"{accounts_of(s, 1)[0].id}"
+    forged = {"payment": "", "account": account, "account_id": account, "staff_id": "1"}
+    forged["house_pays"] = "1"
     browser.post(f"{address}/check", data=forged)
     assert lobby.orders() == []
     lobby.set(rule="driver", out_of_order=True)
@@ -182,7 +290,7 @@ def test_outside_the_kiosks_hours_a_phone_reads_so_at_once_and_books_nothing(
 
 def test_a_phone_far_away_keeps_no_one_in_the_lobby_waiting(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
-    browser.get(address)
+    opened(browser, address)
     browser.post(f"{address}/where", data=DROP)
     for _ in range(22):
         page = browser.get(f"{address}/car").text
@@ -223,6 +331,7 @@ def test_an_offer_to_another_place_than_the_phone_names_books_nothing(lobby: Lob
 
 def test_it_speaks_the_guests_language_and_keeps_the_chosen_one(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
+    opened(browser, address)
     german = browser.get(address, headers={"Accept-Language": "de"})
     assert '<html lang="de"' in german.text
     assert german.text.count("guest-by-machine") == 1, "no one has reviewed it"
@@ -259,7 +368,7 @@ def test_browsers_keep_the_cookie_of_the_longest_words_of_any_script(
 ) -> None:
     """Browsers drop a cookie of more than 4096 bytes, and with it all that the guest has typed."""
     address, browser = link(lobby), phone(lobby)
-    browser.get(address)
+    opened(browser, address)
     long = letter * 300
     drop = {name: DROP[name] + long for name in ("drop_lat", "drop_lng")}
     browser.post(f"{address}/where", data=drop | {"drop_name": long})

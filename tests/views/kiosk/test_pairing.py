@@ -65,6 +65,17 @@ def test_a_code_pairs_one_browser_once_and_the_audit_log_says_so(desk: Desk) -> 
     ]
 
 
+def test_codes_and_pins_are_read_in_the_letters_and_digits_of_any_keyboard(desk: Desk) -> None:
+    browser, kiosk_id = desk.client(False), new_device(desk)
+    code = code_of(desk, kiosk_id)
+    wide = {n: n + 0xFEE0 for n in range(0x21, 0x7F)}
+    assert try_code(desk, browser, f"{code[:4]}-{code[4:]}".lower().translate(wide)) == 303
+    desk.add(lambda s: kiosks.set_pin(s.get_one(Kiosk, kiosk_id), PIN))
+    for zero in "٠۰०０":
+        typed = PIN.translate({48 + n: ord(zero) + n for n in range(10)})
+        assert panel_action(browser, "open", typed) == {"state": "ok"}, zero
+
+
 def _form(browser: FlaskClient, code: str) -> dict[str, str]:
     return {"csrf_token": token(browser), "code": code}
 

@@ -67,7 +67,7 @@ def test_a_short_word_for_a_kind_of_place_is_a_whole_word_of_what_is_typed(lobby
     assert found == {"mon vol": ["Meridian Airport"], "Voltaire": [], "vo": ["Meridian Airport"]}
 
 
-@pytest.mark.parametrize("typed", ["-38.5, -128.0", "-38.5012 -128.003", " 1,2 "])
+@pytest.mark.parametrize("typed", ["-38.5, -128.0", "-38.5012 -128.003", " 1.5,2.5 "])
 def test_coordinates_are_no_place_at_a_kiosk(lobby: Lobby, typed: str) -> None:
     assert places(lobby, q=typed)["results"] == []
     assert lobby.desk.service.questions("/places") == []

@@ -25,6 +25,7 @@ VERSIONED: Final[dict[str, frozenset[str]]] = {
             "currency",
             "due_at",
             "held_at",
+            "http_status",
             "late_double",
             "message",
             "next_retry",
@@ -38,11 +39,15 @@ VERSIONED: Final[dict[str, frozenset[str]]] = {
             "started_by",
             "state",
             "tries",
+            "txn_id",
         }
     ),
     "rides": frozenset(
         {
             "allotted_at",
+            "end_lat",
+            "end_lng",
+            "end_name",
             "ended_at",
             "facts",
             "otp_enc",
@@ -92,7 +97,7 @@ FIXED: Final[dict[str, frozenset[str]]] = {
 # Noticed within cache.FRESH_S: a name may be half a minute late. So may be, on an order's page, the
 # note that a newer order was booked in its place (OrderPage.superseded_by).
 LATE: Final[dict[str, frozenset[str]]] = {
-    "guests": frozenset({"language", "name", "phone", "unverified"}),
+    "guests": frozenset({"erased_at", "language", "name", "phone", "phone2", "unverified"}),
     "properties": frozenset({"currency", "language", "machine_words", "timezone", "words_version"}),
 }
 # During the call for an action, pages may show the action's former state for some seconds, until

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from ridedash.rides.tracking.merge import merged_facts
 from ridedash.service.types.bookings import DOCUMENT_OPTIONS, Done
+from ridedash.service.types.tracking import Snapshot
 from ridedash.service_time import REAL
 from ridedash.store.orders import order_page
 from ridedash.views.rides.view_model import RideView, ride_view
@@ -401,6 +403,33 @@ def test_a_bill_paid_in_cash_shows_the_paid_part(desk: Desk) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "cash", "note"),
+    [
+        ("100", "63.5", "0", "Paid from the wallet: its balance fell by ₹36.50."),
+        ("100", "63.5", None, "Paid from the wallet: its balance fell by ₹36.50."),
+        ("100", "83.5", "20", "The rest was paid from the wallet: its balance fell by ₹16.50."),
+        ("100", "100", "0", "Not paid in cash; the wallet's balance was the same with the bill"),
+        ("100", "90", "0", "Not paid in cash: from the wallet, or not yet. The ride company does"),
+        ("100", "120", "0", "Not paid in cash: from the wallet, or not yet. The ride company does"),
+        ("100", None, "0", "Not paid in cash: from the wallet, or not yet. The ride company does"),
+        (None, "63.5", "0", "Not paid in cash: from the wallet, or not yet. The ride company does"),
+    ],
+)
+def test_what_two_balances_prove_of_a_payment_is_said(
+    desk: Desk, before: str | None, after: str | None, cash: str | None, note: str
+) -> None:
+    trip = {"billing_enabled": True, "amount": "31.5", "payable_amount": "36.5", "cash_paid": cash}
+    billed = Snapshot(booking_status="INVOICE", svc_money_balance=before)
+    ended = Snapshot(booking_status="COMPLETED", svc_money_balance=after, trip=trip)
+    facts = merged_facts(merged_facts(Snapshot(), billed, "INVOICE", "C"), ended, "COMPLETED", "C")
+    ride = {"facts": facts.model_dump(mode="json")}
+    order_id = desk.order("BOOKED", "COMPLETED", "auto", payment="svc_money", ride=ride)
+    shown = view(desk, order_id)
+    assert shown.invoice is not None
+    assert shown.invoice.notes[0].startswith(note)
+
+
 def test_a_bill_without_facts_of_its_payment_shows_that(desk: Desk) -> None:
     assert bill(desk, payable_amount="36.5")[1][0] == (
         "Paid from the wallet or to the driver: the ride company does not say."
@@ -459,7 +488,9 @@ def test_a_ride_of_another_day_shows_its_day(desk: Desk, client: FlaskClient) ->
     desk.now = NOON + timedelta(days=1)
     client = desk.client()  # the first sign-in has ended
     assert "4 May 14:00 · Concierge desk" in client.get(f"/rides/{order_id}").text
-    assert (client.get("/board.json").json or {})["rows"][0]["placed"] == "4 May 14:00"
+    ended = desk.order("REJECTED", resolved_at=NOON)
+    rows = (client.get("/board.json").json or {})["rows"]
+    assert [row["placed"] for row in rows if row["id"] == ended] == ["4 May 14:00"]
 
 
 def test_feedback_that_was_sent_is_shown_and_can_not_be_sent_again(
@@ -505,7 +536,7 @@ def test_an_order_that_failed_can_be_dismissed_from_its_page(
     order_id = desk.order("REJECTED", code="PAYMENT_PENDING", resolved_at=NOON)
     (row,) = (client.get("/board.json").json or {})["rows"]
     assert (row["group"], row.get("why", "")) == ("needs", "")
-    assert row["headline"].startswith("Not booked: the account's last payment")
+    assert row["headline"].startswith("Not booked: a payment of the account")
     assert 'name="item" value="not_booked"' in client.get(f"/rides/{order_id}").text
     post(client, f"/rides/{order_id}/acknowledge", item="not_booked")
     assert [row["group"] for row in (client.get("/board.json").json or {})["rows"]] == ["done"]
@@ -517,7 +548,7 @@ def test_a_drop_that_create_refused_has_its_own_message_and_a_link_back(
 ) -> None:
     words = refusal("INVALID_DROP_LOCATION", Audience.STAFF)
     assert (words.headline, words.next_step) == (
-        "The drop is in another city",
+        "The ride company does not take this drop",
         "Use an outstation car, or choose a nearer drop.",
     )
     assert refusal("INVALID_DROP_LOCATION", Audience.STAFF, ordering=False, drop="Airport").why == (

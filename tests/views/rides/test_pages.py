@@ -21,6 +21,7 @@ from tests.views.ride_pages import (
     ENDS,
     NOON,
     ORDER_STATES,
+    SNAPSHOT_BYTES,
     STATUSES,
     Desk,
     compact,
@@ -149,9 +150,8 @@ def test_the_driven_path_is_that_of_the_guests_cab_in_few_points(
 def test_the_snapshot_stays_small_on_the_wire(
     desk: Desk, browser: FlaskClient, kind: str, status: str
 ) -> None:
-    assert (
-        len(browser.get(f"/rides/{desk.order('BOOKED', status, kind)}/snapshot.json").data) < 1750
-    )
+    order_id = desk.order("BOOKED", status, kind)
+    assert len(browser.get(f"/rides/{order_id}/snapshot.json").data) < SNAPSHOT_BYTES
 
 
 def test_a_ride_of_another_property_gets_404(desk: Desk, browser: FlaskClient) -> None:
@@ -541,14 +541,14 @@ def test_an_action_is_called_once_and_its_success_is_shown(
             "CALL_DRIVER",
             ACTIONS_SENT[2][2],
             Refused(header="Invalid Drop Location", text="x"),
-            "Drop not changed: it is in another city",
+            "Drop not changed: the ride company does not take that place",
         ),
         (
             "drop",
             "CALL_DRIVER",
             ACTIONS_SENT[2][2],
             Refused(header="Oops!", text="x"),
-            "Drop not changed: the ride has ended",
+            "Drop not changed: the ride company refused",
         ),
     ],
 )

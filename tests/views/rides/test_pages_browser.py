@@ -121,18 +121,23 @@ def test_a_reload_after_a_form_with_errors_sends_nothing_again(browsed: Browsed)
     assert browsed.posted == [f"{browsed.url}/rides/{order_id}/drop"]
 
 
-def test_signed_out_elsewhere_the_page_asks_to_sign_in_and_sends_nothing_again(
+def test_signed_out_elsewhere_the_page_is_covered_and_sends_nothing_again(
     browsed: Browsed,
 ) -> None:
     page, order_id = browsed.page, browsed.open_ride()
     browsed.send_a_drop_that_is_no_place()
     browsed.desk.add(lambda s: s.query(SignIn).delete())
-    page.wait_for_url(f"{browsed.url}/sign-in?next=%2Frides%2F{order_id}")
+    expect(page.locator("[data-cover]")).to_be_visible()
+    expect(page.locator("main")).to_be_hidden()
     assert browsed.posted == [f"{browsed.url}/rides/{order_id}/drop"]
-    page.fill("[name=name]", "desk")
-    page.fill("[name=password]", PASSWORD)
-    page.click("main button[type=submit]")
-    page.wait_for_url(f"{browsed.url}/rides/{order_id}")
+    page.fill("#cover-name", "desk")
+    page.fill("#cover-password", PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_visible()
+    expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")
+    assert browsed.posted[1:] == [f"{browsed.url}/sign-in"]
+    browsed.move(order_id, "CALL_DRIVER")  # polls go on
+    expect(page.locator('[data-action="cancel"] form')).to_be_attached()
 
 
 def test_panels_that_could_not_be_fetched_are_requested_again(browsed: Browsed) -> None:

@@ -10,7 +10,8 @@ from ridedash.views.web.compression import padded_gzip
 from tests.views.ride_pages import Desk, token, token_of_page
 
 pytestmark = pytest.mark.database
-ANEW = re.compile(rb'(nonce|content|value)="[\w.-]{16,}"')  # nonces and tokens differ each time
+# nonces, tokens and the marks of sign-ins differ each time
+ANEW = re.compile(rb'(nonce|content|value|sign-in)="[\w.-]{16,}"')
 
 
 def get(desk: Desk, path: str, site: str = "", encoding: str = "gzip, br") -> TestResponse:

@@ -36,7 +36,7 @@ FILES = {
 PAPERS = {
     "rides/handouts/card.html": "/rides/{order}/card",
     "rides/handouts/receipt.html": "/rides/{order}/receipt",
-    "history/handover.html": "/handover",
+    "board/handover.html": "/handover",
     "history/page.html": "/history",
     "insights/page.html": "/insights",
     "demo/sheet.html": "/demo/sheet",

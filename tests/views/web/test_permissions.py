@@ -11,6 +11,7 @@ from ridedash.demo.stories.runs import Runs
 from ridedash.extensions import limiter
 from ridedash.observability.hooks import step
 from ridedash.store.accounts import add_account
+from ridedash.store.guest_lists import GuestList, NewLine, store_list
 from ridedash.store.invitations import invite
 from ridedash.store.kiosks import begin, new_device, revoke
 from ridedash.store.models.desk import CostCentre, ShiftNote
@@ -33,9 +34,9 @@ pytestmark = pytest.mark.database
 # The permission of each view, stated a second time, so that no mistake opens one.
 NEEDS = {
     "open": """
-        auth.sign_in auth.sign_in_post health.alive health.ready metrics.show
+        auth.sign_in auth.sign_in_post staying.show health.alive health.ready metrics.show
         invitations.show invitations.accept guest.show guest.snapshot guest.start
-        own_phone.begin own_phone.show own_phone.say
+        own_phone.begin own_phone.take own_phone.show own_phone.say
     """,
     "shared": "static faces.file kiosk.show kiosk_pairing.form kiosk_pairing.pair door.show",
     "kiosk": """
@@ -46,15 +47,17 @@ NEEDS = {
     "see": """
         desk.board desk.board_json groups.show rides.show rides.snapshot rides.path
         auth.sign_out me.show me.change_password me.prefer me.choose_language me.sign_out_everywhere
+        staying.stay
         outgoing.card outgoing.show_receipt
         history.show history.ask search.show search.ask search.listed handover.show
-        restored.show group_cards.show series.show demo_day.show
+        restored.show group_cards.show series.show demo_day.show lists.show
     """,
     "book": """
         booking.new booking.create lookups.products lookups.places lookups.find_guests
-        drop_price.show pickup_times.read flights.read groups.check_list
+        drop_price.show pickup_times.read flights.read lookups.read_phone
         rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw
         rides.restore rides.again rides.resolve_booked rides.resolve_not_booked rides.reopen
+        rides.correct
         rides.stop_following rides.acknowledge_item rides.forward_resolve rides.show_code
         rides.release rides.ordered rides.start restored.take_up
         outgoing.make_rider_link outgoing.make_follower_link outgoing.end_all_links
@@ -63,10 +66,12 @@ NEEDS = {
         drop_price.way_back series.preview series.ask series.cancel series.restore
         kiosk_desk.come kiosk_desk.new_code kiosk_desk.code_form kiosk_desk.answer
         kiosk_desk.hand_over
+        lists.new lists.read lists.save lists.correct lists.book lists.stop lists.go_on
+        lists.answer lists.delete
     """,
     "manage": """
         accounts.link accounts.callback admin.home admin.show admin.save admin_places.show
-        admin_face.save admin_languages.show admin_languages.save
+        admin_face.save admin_fits.save admin_languages.show admin_languages.save
         admin_own_words.show admin_own_words.save admin_own_words.export admin_own_words.take_in
         admin_word_reviews.show admin_word_reviews.save
         admin_places.save admin_places.add_centre admin_places.change_centre admin_staff.show
@@ -113,9 +118,33 @@ ROWS = (
     "visit_id",
     "number",
     "run_id",
+    "list_id",
+    "line",
 )
 ANY_PROPERTY = {"admin_properties.look_at"}
 SECRETS = {"token", "filename", "name", "step"}  # secrets that can't be guessed, or public files
+
+
+def new_list(desk: Desk, who: str) -> int:
+    """A guest list with one line."""
+    now, home = desk.now, desk.ids[f"{who}.property"]
+    row = GuestList(
+        property_id=home,
+        staff_id=desk.ids[who],
+        label="",
+        state="DRAFT",
+        version=0,
+        created_at=now,
+        changed_at=now,
+        digest="d",
+        form_token=f"list of {who} {next(desk.counter)}",
+        group_key="g",
+        sheet={"fields": ["name"]},
+        trip={"account_id": 0},
+    )
+    with desk.services.db.write() as s:
+        line = NewLine(1, ("Guest Heron",), None, f"RD-{next(desk.counter)}")
+        return store_list(s, row, [line]).id
 
 
 def rows_of(desk: Desk, who: str) -> dict[str, Any]:
@@ -125,6 +154,8 @@ def rows_of(desk: Desk, who: str) -> dict[str, Any]:
         "order_id": desk.order("BOOKED", "CALL_DRIVER", prop=who),
         "account_id": new_account(desk, who),
         "kiosk_id": new_kiosk(desk, who),
+        "list_id": new_list(desk, who),
+        "line": 1,
     }
     found["number"] = new_call(desk, found["order_id"])
     runs = Runs(desk.services.settings.instance)

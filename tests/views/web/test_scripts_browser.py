@@ -89,14 +89,15 @@ def test_ages_and_timers_have_the_same_format_as_on_the_server(page: Any) -> Non
       const words = {now: "just now", s: "{n} s ago", m: "{n} min ago", h: "{n} h ago"};
       const times = {since: "2026-05-04T08:00:00Z", until: "2026-05-04T08:01:30Z"};
       const timer = {pattern: "{up} of {total}, {down} left", ...times};
-      return [[1, 25, 130, 7300, -5].map((s) => ageText(s, words)), span(725),
+      document.body.dataset.ageHm = "{h} h {m} min";
+      return [[1, 25, 130, 7300, -5].map((s) => ageText(s, words)), [725, 5117].map(span),
         timerText(timer, Date.parse("2026-05-04T08:00:42Z")),
         timerText({pattern: "{up} of {total}", ...times}, Date.parse("2026-05-04T08:03:12Z")),
         [2, 25, 70, 400, NaN].map((s) => freshness(s, 4))];
     }""")
     assert shown == [
         ["just now", "25 s ago", "2 min ago", "2 h ago", "just now"],
-        "12:05",
+        ["12:05", "1 h 25 min"],
         "0:42 of 1:30, 0:48 left",
         "3:12",
         ["fresh", "aging", "stale", "lost", "stale"],
@@ -405,10 +406,10 @@ def test_the_sign_of_a_standing_cab_stays_whichever_cab_comes_leaves_or_is_chose
 CHIME = """async (kinds) => {
   const {Chime} = await import("/static/js/board/sound.js");
   const resumed = [];
-  window.AudioContext = class {
+  window.AudioContext = class extends EventTarget {
     resume() { resumed.push(window.event.type); return new Promise(() => {}); }
   };
-  new Chime(true);
+  new Chime(true, document.createElement("p"));
   for (const kind of kinds) dispatchEvent(new Event(kind));
   return resumed;
 }"""

@@ -1,0 +1,1 @@
+"""A list of guests: read, corrected, priced, booked in waves and followed."""

@@ -6,7 +6,7 @@ JOBS := 4
 export MALLOC_ARENA_MAX ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test engines check words words-check faults bench mutants lock screenshots clean
+.PHONY: help run demo quick test sweeps durations engines check words words-check faults bench mutants lock screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
@@ -17,8 +17,17 @@ run: $(VENV)/.runtime ## set up what is missing and serve the dashboard with its
 demo: $(VENV)/.runtime ## set up what is missing and open the stage: desk, guest's phone and stories
 	@exec $(BIN)/ridedash up --demo-stage
 
-test: $(VENV)/.dev ## set up what is missing and run every test, on SQLite and on PostgreSQL (JOBS=4 at once)
-	@sh tools/test.sh $(BIN) $(JOBS) $(ARGS)
+quick: $(VENV)/.dev ## the short tests, in minutes: no browser, no processes, SQLite
+	@sh tools/test.sh $(BIN) $(JOBS) quick $(ARGS)
+
+test: $(VENV)/.dev ## set up what is missing and run the tests, on SQLite and on PostgreSQL (JOBS=4 at once)
+	@sh tools/test.sh $(BIN) $(JOBS) test $(ARGS)
+
+sweeps: $(VENV)/.dev ## the tests that `make test` leaves out: every page in every state, and pages on PostgreSQL
+	@sh tools/test.sh $(BIN) $(JOBS) sweeps $(ARGS)
+
+durations: $(VENV)/.dev ## measure each test, so that it lands in its tier (on a quiet machine)
+	@RIDEDASH_TEST_DURATIONS=write $(BIN)/pytest -q -n $(JOBS) -m "not engine"
 
 engines: $(VENV)/.dev ## a ride in Firefox and in WebKit (Debian: firefox-esr webkit2gtk-driver xvfb)
 	@$(BIN)/pytest -m engine tests/engines $(ARGS)

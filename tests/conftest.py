@@ -18,6 +18,7 @@ from tests import (
     connections,
     database_files,
     databases,
+    tiers,
 )
 
 if TYPE_CHECKING:
@@ -108,6 +109,18 @@ def browser_path() -> str | None:
     )
 
 
+@pytest.fixture(autouse=True)
+def _in_its_tier(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail each test that is too slow for its tier."""
+    watch = tiers.Watch()
+    yield
+    needed = watch.ended(request.node)
+    if "RIDEDASH_TEST_DURATIONS" in os.environ:
+        request.node.user_properties.append((tiers.PROPERTY, needed))
+    elif wrong := tiers.fault(request.node, needed):
+        pytest.fail(wrong)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> str:
     """The address of a PostgreSQL server; `new_database(folder, "postgresql")` adds a database."""
@@ -146,13 +159,17 @@ def desk(tmp_path: Path) -> "Iterator[Desk]":
     made.close()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=_rank)  # after pytest-randomly has shuffled them
     for item in items:
         if "database" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.database)
         if item.get_closest_marker("sqlite_only") and databases.kind() != databases.SQLITE:
             item.add_marker(pytest.mark.skip(reason="about SQLite alone"))
+    tiers.mark(items)
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if whole and databases.kind() == databases.SQLITE:
+        tiers.check_shares(items)
     # if a browser is required but missing, each test runs, and fails when it launches the browser
     if not browser_path() and os.environ.get("RIDEDASH_TEST_BROWSER") != "required":
         for item in items:
@@ -207,6 +224,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[object]:
+    with tiers.noting(fixturedef):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Fail each test that connects to a port that no test opened."""
     connections.seen.clear()
@@ -246,6 +269,9 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("steady")
     connections.watch()
+    tiers.watch()
+    if "RIDEDASH_TEST_DURATIONS" in os.environ and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(tiers.Measured())
     if "RIDEDASH_TEST_TEMPLATES" not in os.environ:  # else set by tools/test.sh or a parent
         folder = tempfile.TemporaryDirectory(prefix="ridedash-templates-")
         config.add_cleanup(folder.cleanup)

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Every test on SQLite, then those that touch a database once more on PostgreSQL: test.sh <bin folder> <jobs> [pytest options]
+# A tier of the tests (tests/tiers.py): on SQLite, then those that touch a database once more on PostgreSQL.
+# test.sh <bin folder> <jobs> quick|test|sweeps [pytest options]
 set -eu
 bin=$1
 jobs=$2
-shift 2
+tier=$3
+shift 3
 unset PYTHONDONTWRITEBYTECODE # tests start the program hundreds of times
 
 # The tests' folders, with their SQLite files, in memory where there is room: each commit waits for a disk.
@@ -17,8 +19,15 @@ then
     in_memory=$TMPDIR
 fi
 
-# The run on SQLite writes the names of the test files that the run on PostgreSQL has to collect.
-RIDEDASH_TEST_FILES=$(mktemp)
+case $tier in
+    quick) chosen="quick" ;;
+    test) chosen="not engine and not sweep" ;;
+    sweeps) chosen="sweep" ;;
+esac
+
+# The run of `make test` on SQLite writes the names of the test files that the run on PostgreSQL has to collect.
+listed=$(mktemp)
+RIDEDASH_TEST_FILES=$listed
 # All processes of both runs share the templates that one of them has compiled.
 RIDEDASH_TEST_TEMPLATES=$(mktemp -d)
 export RIDEDASH_TEST_FILES RIDEDASH_TEST_TEMPLATES
@@ -28,23 +37,26 @@ clean_up() {
     if [ -n "$in_memory" ] && [ "$code" != 0 ]; then
         echo "what the tests left is in $in_memory (memory)"
     else
-        rm -rf "$RIDEDASH_TEST_FILES" "$RIDEDASH_TEST_TEMPLATES" ${in_memory:+"$in_memory"}
+        rm -rf "$listed" "$RIDEDASH_TEST_TEMPLATES" ${in_memory:+"$in_memory"}
     fi
     exit "$code"
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-"$bin/pytest" -n "$jobs" -m "not engine" "$@" # those are `make engines`
+"$bin/pytest" -n "$jobs" -m "$chosen" "$@" || [ "$tier $?" = "sweeps 5" ] # 5: none of them was asked for
+[ "$tier" != quick ] || exit 0
 
 if ! "$bin/python" -c 'import sys; from tests.backing import postgres_programs; sys.exit(postgres_programs() is None)'; then
     echo "PostgreSQL is not installed: the tests of the database ran on SQLite only (apt install postgresql)"
     [ "${RIDEDASH_TEST_SERVERS:-}" != required ]
     exit
 fi
-if [ ! -s "$RIDEDASH_TEST_FILES" ]; then
+if [ "$tier" = sweeps ]; then
+    unset RIDEDASH_TEST_FILES # tests that are no sweeps on SQLite are sweeps on PostgreSQL
+elif [ ! -s "$RIDEDASH_TEST_FILES" ]; then
     echo "none of the chosen tests touches a database: nothing ran on PostgreSQL"
     [ "${RIDEDASH_TEST_SERVERS:-}" != required ]
     exit
 fi
-RIDEDASH_TEST_DATABASE=postgresql "$bin/pytest" -n "$jobs" -m "database and not browser" "$@"
+RIDEDASH_TEST_DATABASE=postgresql "$bin/pytest" -n "$jobs" -m "database and not browser and ($chosen)" "$@"

@@ -97,6 +97,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="modules whose path contains one of these words")
     parser.add_argument("--again", type=Path, help="try what such a file says nobody noticed")
     parser.add_argument("--own", action="store_true", help="its own test file alone, on SQLite")
+    parser.add_argument("--quick", action="store_true", help="the tests of `make quick` alone")
     parser.add_argument("--json", type=Path, help="the file of the results")
     parser.add_argument("--list", action="store_true", help="show what is drawn, run nothing")
     parser.add_argument("--root", type=Path, default=ROOT, help="the project")
@@ -131,10 +132,11 @@ def run_all(drawn: Sequence[Mutant], asked: argparse.Namespace) -> Iterator[tupl
     end = time.monotonic() + asked.minutes * 60
     memory = Path("/dev/shm")  # where the tests' databases wait for no disk
     place = memory if os.access(memory, os.W_OK) else None
+    near = Near(asked.root, own=asked.own, quick=asked.quick)
     with tempfile.TemporaryDirectory(prefix="ridedash-mutants-", dir=place) as made:
         copies = [copied(asked.root, Path(made) / str(n)) for n in range(asked.jobs)]
         left = dict.fromkeys(drawn, 0.0)  # with the seconds that each has taken so far
-        for judge in stages(Near(asked.root, own=asked.own), left, copies):
+        for judge in stages(near, left, copies):
             for mutant, verdict in _judged(left, judge, copies, end):
                 before = left.pop(mutant)
                 if verdict is not None and verdict.by:

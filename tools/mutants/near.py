@@ -8,10 +8,12 @@ from typing import Final
 from tools.mutants.changes import Mutant
 from tools.mutants.plugins import SHARED, Reach
 
+# Runs of tests: on these databases, or of the quick tests alone (tests/tiers.py).
 KINDS: Final = ("sqlite", "postgresql")
+QUICK: Final = "quick"
 # tests that may notice a change of any module: they compare its numbers with docs/limits.md
 LIMITS: Final = "tests/test_limits.py"
-# a folder of tests or a single test file, and a kind of database: its tests run in one process to
+# a folder of tests or a single test file, and a kind of run: its tests run in one process to
 # record what they enter
 Unit = tuple[str, str]
 
@@ -28,12 +30,14 @@ class Round:
 class Near:
     """Finds the tests for the changes of a project; with `own` only those of `files`, on SQLite.
 
-    With `own` a run is quick enough to be used while a test file is written, but it notices less.
+    With `own` a run is short enough to be used while a test file is written, but it notices less.
+    With `quick` only tests of that tier run.
     """
 
-    def __init__(self, root: Path, *, own: bool = False) -> None:
+    def __init__(self, root: Path, *, own: bool = False, quick: bool = False) -> None:
         self.root = root
-        self.kinds = () if own else KINDS
+        every = (QUICK,) if quick else KINDS
+        self.first, self.kinds = every[0], () if own else every
 
     def files(self, mutant: Mutant) -> list[str]:
         """The nearest test files: the module's own; LIMITS too, if the change has no `function`."""
@@ -49,7 +53,7 @@ class Near:
         found = {test.parent for test in near.parent.rglob("test_*.py")}
         where = sorted(folder.relative_to(self.root).as_posix() for folder in found)
         units = [(each, kind) for kind in self.kinds for each in where]
-        limits = [(LIMITS, KINDS[0])] * (self.root / LIMITS).exists()
+        limits = [(LIMITS, self.first)] * (self.root / LIMITS).exists()
         return [*units, *limits]
 
     def meeting(self, mutant: Mutant, kind: str, reaches: Mapping[Unit, Reach]) -> Round:

@@ -24,15 +24,20 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from tools.mutants.changes import Mutant
-from tools.mutants.near import KINDS
+from tools.mutants.near import KINDS, QUICK
 from tools.mutants.plugins import Chosen, First, Reach, Recorder, hurried, is_library
 
 OPTIONS: Final = [
     *("-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-p", "no:randomly"),
     *("-p", "no:faulthandler", "-W", "ignore::pytest.PytestAssertRewriteWarning"),
 ]
-# By kind of database: the marks of the tests that run on it.
-MARKS: Final = {"sqlite": "not browser", "postgresql": "database and not browser"}
+# By kind of run: the marks of its tests, and their database.
+MARKS: Final = {
+    "sqlite": "not browser",
+    "postgresql": "database and not browser",
+    QUICK: "quick",
+}
+DATABASES: Final = {QUICK: "sqlite"}
 SPARE_S: Final = 20.0  # what a run may need beside its tests: imports, a server
 Limits = tuple[float, float]  # seconds of CPU, and of waiting for anything else
 # The limits of one file of tests: several times what the slowest takes.
@@ -131,9 +136,9 @@ def reach_of(where: str, kind: str, copy: Path) -> Reach:
     return found
 
 
-def failure_in(file: str, without: Collection[str], copy: Path) -> Ended:
-    """Run a file of tests on SQLite, except those in `without`, until one fails."""
-    return _ended(First(without), [*OPTIONS, "-m", MARKS[KINDS[0]], file], copy, FILE_LIMITS_S)
+def failure_in(file: str, kind: str, without: Collection[str], copy: Path) -> Ended:
+    """Run a file of tests, except those in `without`, until one fails."""
+    return _ended(First(without), [*OPTIONS, "-m", MARKS[kind], file], copy, FILE_LIMITS_S, kind)
 
 
 def first_failure(tests: Sequence[str], kind: str, copy: Path, cpu_s: float) -> Ended:
@@ -148,7 +153,7 @@ def _ended(
     arguments: list[str],
     copy: Path,
     limits: Limits,
-    kind: str = KINDS[0],
+    kind: str,
 ) -> Ended:
     def run() -> str:
         hurried()
@@ -233,7 +238,7 @@ def _enter(copy: Path, kind: str, cpu_s: float) -> None:
     os.environ.update(
         PYTHONPATH=str(copy),
         TMPDIR=str(temporary),
-        RIDEDASH_TEST_DATABASE=kind,
+        RIDEDASH_TEST_DATABASE=DATABASES.get(kind, kind),
         RIDEDASH_TEST_TEMPLATES=str(copy / ".templates"),
         RIDEDASH_TEST_MIGRATED=str(copy / ".migrated"),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tools.mutants.changes import Mutant
-from tools.mutants.near import KINDS, Near, Unit
+from tools.mutants.near import Near, Unit
 from tools.mutants.plugins import Reach, warm
 from tools.mutants.runs import (
     Ended,
@@ -55,7 +55,7 @@ class OwnFiles:
             while file not in self._unfit:
                 failing = self._failing.setdefault(file, set())
                 with changed(copy / mutant.path, mutant):
-                    ended = failure_in(file, failing, copy)
+                    ended = failure_in(file, self._near.first, failing, copy)
                 if not ended.by:
                     break
                 unchanged = self._unchanged(file, ended, copy)
@@ -71,8 +71,8 @@ class OwnFiles:
     def _unchanged(self, file: str, ended: Ended, copy: Path) -> Ended:
         """How a run without the change ends: of the failed test, or of the file if none failed."""
         if "::" in ended.failed:
-            return first_failure([ended.failed], KINDS[0], copy, 0.0)
-        return failure_in(file, self._failing[file], copy)
+            return first_failure([ended.failed], self._near.first, copy, 0.0)
+        return failure_in(file, self._near.first, self._failing[file], copy)
 
 
 class Meeting:

@@ -254,6 +254,8 @@ class DeskForm {
   #lock(on) {
     const { form, bookButton } = this.bookForm;
     for (const part of form.children) if (!part.contains(bookButton)) part.inert = on;
+    // the browser takes the focus away only when it draws next: letters until then would be lost
+    if (document.activeElement?.closest("[inert]")) document.activeElement.blur();
   }
 
   #show(html) {

@@ -81,7 +81,7 @@ def test_the_file_of_times_is_read_as_it_was_written(
     found = {
         "tests/test_a.py::test_a": Duration(2.5, process=False),
         "tests/test_b.py::test_b": Duration(0.1, process=True),
-        "tests/test_c.py::test_c": Duration(1.9, process=False),
+        "tests/test_c.py::test_c": Duration(0.2, process=False),
     }
     kept = tmp_path / "durations.txt"
     kept.write_text(tiers.written(found))

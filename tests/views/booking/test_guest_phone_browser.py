@@ -117,9 +117,9 @@ def test_a_question_about_a_phone_gets_the_focus_unless_the_user_has_gone_on(
     page.keyboard.type("Lobby")
     while not held:
         page.wait_for_load_state()
-    page.unroute("**/guest-phone.json")
     for route in held:
         route.continue_()
+    page.unroute("**/guest-phone.json")
     expect(said.get_by_role("radio")).to_have_count(2)
     expect(page.locator("#pickup")).to_be_focused()
     expect(page.locator("#pickup")).to_have_value("Lobby")

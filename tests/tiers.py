@@ -98,15 +98,15 @@ def is_sweep(nodeid: str) -> bool:
 
 
 def is_quick(item: pytest.Item) -> bool:
-    """Whether `make quick` runs a test."""
-    if is_sweep(item.nodeid) or any(map(item.get_closest_marker, ("browser", "engine"))):
-        return False
-    return function_of(item.nodeid) not in durations()
+    """Whether `make quick` runs a test that is no sweep."""
+    return not item.get_closest_marker("browser") and function_of(item.nodeid) not in durations()
 
 
 def mark(items: Iterable[pytest.Item]) -> None:
     """Mark each test with its tier."""
     for item in items:
+        if item.get_closest_marker("engine"):
+            continue  # `make engines` runs it
         if is_sweep(item.nodeid):
             item.add_marker(pytest.mark.sweep)
         elif is_quick(item):

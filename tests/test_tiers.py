@@ -75,6 +75,18 @@ def test_one_share_of_a_sweep_stays_in_the_tests(monkeypatch: pytest.MonkeyPatch
         assert tier("tests/store/test_x.py::test_x") == {"quick"}, kind
 
 
+def test_of_a_page_with_parameters_one_run_is_repeated_on_postgresql(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page, rides = "tests/views/board/test_x.py::test_x", "tests/rides/test_x.py::test_x"
+    items = [item(f"{name}[{n}]") for name in (page, rides) for n in "312"]
+    firsts = tiers.first_runs(items)
+    for kind, expected in ((databases.SQLITE, []), (databases.POSTGRESQL, ["[3]", "[2]"])):
+        monkeypatch.setattr(databases, "kind", lambda kind=kind: kind)
+        gone = [each.nodeid for each in items if tiers.is_repeated(each, firsts)]
+        assert gone == [page + number for number in expected]
+
+
 def test_the_file_of_times_is_read_as_it_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,6 +102,24 @@ def is_quick(item: pytest.Item) -> bool:
     return not item.get_closest_marker("browser") and function_of(item.nodeid) not in durations()
 
 
+def is_repeated(item: pytest.Item, firsts: dict[str, str]) -> bool:
+    """Whether a run on PostgreSQL would repeat statements: of a test of pages that has parameters,
+    one run is enough there. `firsts`: that run of each function, as `first_runs` finds it.
+    """
+    if databases.kind() == databases.SQLITE or item.nodeid.startswith(OF_DIALECT):
+        return False
+    return firsts[function_of(item.nodeid)] != item.nodeid
+
+
+def first_runs(items: Iterable[pytest.Item]) -> dict[str, str]:
+    """The first run of each test function in the order of their names."""
+    found: dict[str, str] = {}
+    for item in items:
+        function = function_of(item.nodeid)
+        found[function] = min(found.get(function, item.nodeid), item.nodeid)
+    return found
+
+
 def mark(items: Iterable[pytest.Item]) -> None:
     """Mark each test with its tier."""
     for item in items:

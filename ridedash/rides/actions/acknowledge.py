@@ -13,12 +13,11 @@ from sqlalchemy.orm import Session
 from ridedash.rides import tickets
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.kiosk_rules import WRONG_PINS
-from ridedash.rides.runtime import Clock
 from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
 from ridedash.rides.tracking.told import TO_TELL, note_told
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import order_of_staff
 

@@ -29,13 +29,13 @@ from ridedash.rides.orders.place import (
     check_request,
 )
 from ridedash.rides.orders.press import Part
-from ridedash.rides.runtime import Clock, Runtime
+from ridedash.rides.runtime import Runtime
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.products import Product
 from ridedash.store import audit, guests
 from ridedash.store.accounts import affiliate_uid_of
 from ridedash.store.actors import WORKER, Actor
-from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.database.database import Clock, Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Property
 from ridedash.store.offers import OfferOwner, add_offer, trip_of

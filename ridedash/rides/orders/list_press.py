@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.guest_lists import (
     GuestList,
     LineState,

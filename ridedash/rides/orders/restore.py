@@ -27,11 +27,10 @@ from ridedash.rides.orders.sent_journal import (
     SentJournal,
 )
 from ridedash.rides.orders.settle import UNPROVED, settle
-from ridedash.rides.runtime import Clock
 from ridedash.rides.states import ACCEPTED, UNSENT, WITHOUT_RIDE, BadTransition
 from ridedash.store import audit, restores
 from ridedash.store.actors import WORKER, Who
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.models.lists import GuestList, ListState
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.restores import Restore, Watermark

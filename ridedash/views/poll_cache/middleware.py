@@ -15,7 +15,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.http import parse_etags, remove_entity_headers, unquote_etag
 from werkzeug.wrappers import Response
 
-from ridedash.extensions import Clock
+from ridedash.store.database.database import Clock
 from ridedash.store.models.kiosks import KioskKind
 from ridedash.views.poll_cache import cache as c
 from ridedash.views.web.current_user import KNOWN

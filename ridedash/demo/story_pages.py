@@ -25,7 +25,7 @@ from ridedash.demo.beginning import empty_too, only_with_our_sandbox
 from ridedash.demo.emptying import StillSending
 from ridedash.demo.sandbox_control import SPEEDS, NotDone
 from ridedash.demo.stories import STORIES, interpreter
-from ridedash.demo.stories.by_hand import SCREENS, by_hand, screen_of
+from ridedash.demo.stories.by_hand import TYPING, by_hand, screen_of
 from ridedash.demo.stories.interpreter import RunState
 from ridedash.demo.stories.model import HOTEL_RIDE, Story
 from ridedash.demo.stories.runs import RunPhase, Runs, StoryRun
@@ -111,7 +111,7 @@ def step(run_id: str) -> Answer:
         abort(400)
     if wanted != moment.run.step:
         return _answer(moment)
-    shown = frozenset(each for each in SCREENS if request.form.get(each) == "1")
+    shown = frozenset(each for each in TYPING if request.form.get(each) == "1")
     hand = by_hand(moment.run, moment.step, shown)
     refused = one_line(request.form.get("refused", ""), REFUSAL_CHARS).rstrip(".")
     try:

@@ -18,7 +18,7 @@ from ridedash.places import Place, PlacesUnavailableError, parse_coordinates
 from ridedash.rides.kiosk_state import takes_orders
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
 from ridedash.store import kiosk_visits
-from ridedash.store.kiosk_visits import VisitEnd
+from ridedash.store.kiosk_visits import KioskScreen, VisitEnd
 from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property
 from ridedash.store.offers import Trip
@@ -124,7 +124,7 @@ def cars_for(at: VisitRequest) -> Response:
         return _no_cars(error)
     ids = [card.offer_id for card in estimates.cards]
     with services().db.write() as s:
-        kiosk_visits.touch(s, visit, now, "car")
+        kiosk_visits.touch(s, visit, now, KioskScreen.CAR)
         offers = s.scalars(select(Offer).where(Offer.id.in_(ids))).all()
         hints = s.scalars(select(PickupHint).where(PickupHint.property_id == at.property_id)).all()
         rule = kiosk_rules.rule_now(s.get_one(Kiosk, at.id), now)

@@ -261,6 +261,19 @@ def is_frozen(node: ast.ClassDef) -> bool:
     return (own or derived) and "frozen=False" not in ast.unparse(node)
 
 
+def test_the_statuses_with_a_known_cab_are_listed_in_one_module() -> None:
+    """wire.CAB_KNOWN and wire.BEFORE_RIDE are compared with; nobody lists them again."""
+    same = {"CALL_DRIVER", "CLIENT_LOCATED", "INVOICE"}
+    listed = {
+        name_of(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Set | ast.Tuple | ast.List)
+        and same <= {ast.unparse(each).rpartition(".")[2] for each in node.elts}
+    }
+    assert listed == {"ridedash.wire"}
+
+
 def test_text_is_cleaned_in_one_module() -> None:
     read = re.compile(r"unicodedata\.category|from unicodedata |import unicodedata as")
     users = [name_of(p) for p in MODULES if p not in MIGRATIONS and read.search(p.read_text())]

@@ -54,6 +54,7 @@ from ridedash.rides.orders.press import token_of
 from ridedash.rides.orders.restore import RestoreWatch
 from ridedash.rides.orders.schedule_times import wait_after
 from ridedash.rides.runtime import Runtime
+from ridedash.rides.states import BEING_SENT
 from ridedash.service.errors import ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.products import Product
@@ -486,7 +487,7 @@ def _is_failing(s: Session, of: GuestList) -> bool:
         select(Order.state, Order.code)
         .where(Order.group_key == of.group_key, Order.pickup_at.is_(None))
         .where(Order.created_at >= (of.pressed_at or of.created_at))
-        .where(Order.state.not_in((OrderState.READY, OrderState.SENDING)))
+        .where(Order.state.not_in(BEING_SENT))
         .order_by(Order.id.desc())
         .limit(WAVE)
     )

@@ -445,6 +445,19 @@ def names_in(tree: ast.AST) -> Iterator[str]:
             yield from (alias.asname or alias.name for alias in node.names)
 
 
+def test_a_constant_keeps_its_name_where_it_is_imported() -> None:
+    """Two constants that meet have two names of their own, so that each can be searched for."""
+    renamed = [
+        f"{name_of(path)}: {alias.name} as {alias.asname}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name.isupper() and alias.asname not in (None, alias.name)
+    ]
+    assert renamed == []
+
+
 def test_no_module_imports_names_from_the_package_root() -> None:
     assert [source for source, target in our_imports() if target == "ridedash"] == []
 

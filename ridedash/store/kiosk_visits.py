@@ -15,7 +15,7 @@ from ridedash.store.models.orders import Order
 
 ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
 ENDED_VISITS: Final = "ended visits"  # key in a session's info: list of (how, seconds), for metrics
-LONGEST: Final = timedelta(hours=2)  # no visit lasts longer
+LONGEST_VISIT: Final = timedelta(hours=2)  # no visit lasts longer
 MAX_AGE: Final = timedelta(days=1)  # the greatest age of a visit that the worker still ends
 # a visit that began longer ago than this is ended if its kiosk sent no heartbeat for as long
 LOST_AFTER: Final = timedelta(minutes=10)
@@ -129,7 +129,7 @@ def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
     earlier = select(KioskVisit.id).where(
         KioskVisit.kiosk_id == visit.kiosk_id,
         KioskVisit.id != visit.id,
-        KioskVisit.began_at > now - LONGEST,
+        KioskVisit.began_at > now - LONGEST_VISIT,
         KioskVisit.help_at.is_not(None),
         KioskVisit.ended_at.is_(None),
     )
@@ -168,9 +168,10 @@ def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> li
 
 
 def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]:
-    """Ids of open visits that began too long ago (LONGEST), or whose kiosk is silent (LOST_AFTER).
+    """Ids of open visits that began too long ago, or whose kiosk is silent.
 
-    A visit that began less than LOST_AFTER or more than MAX_AGE ago is left out.
+    These are LONGEST_VISIT and LOST_AFTER. A visit that began less than LOST_AFTER or more than
+    MAX_AGE ago is left out.
     """
     silent = or_(Kiosk.seen_at.is_(None), Kiosk.seen_at < now - LOST_AFTER)
     quiet = and_(KioskVisit.began_at < now - LOST_AFTER, silent)
@@ -181,7 +182,7 @@ def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]
             KioskVisit.kiosk_id.in_(kiosk_ids),
             KioskVisit.began_at > now - MAX_AGE,
             KioskVisit.ended_at.is_(None),
-            or_(KioskVisit.began_at < now - LONGEST, quiet),
+            or_(KioskVisit.began_at < now - LONGEST_VISIT, quiet),
         )
     )
     return list(s.scalars(query))

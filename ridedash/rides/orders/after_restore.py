@@ -230,7 +230,7 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
         s.flush()
         transitions.add_event(s, order, "order", OrderState.UNKNOWN, now)
         transitions.add_event(s, order, "event", RECOVERED, now)
-        transitions.raise_attention(s, order, transitions.UNKNOWN, order.mtx, now)
+        transitions.raise_attention(s, order, transitions.OUTCOME_UNKNOWN, order.mtx, now)
         if lost.outcome is not None:
             settle(s, order, from_record(lost.outcome), now, who)
             _note_proved(s, order, now)
@@ -243,7 +243,7 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
 def _note_proved(s: Session, order: Order, now: datetime) -> None:
     """Clear the attention item of an order whose outcome is proved."""
     if order.state != OrderState.UNKNOWN:
-        transitions.clear_attention(s, order, transitions.UNKNOWN, now)
+        transitions.clear_attention(s, order, transitions.OUTCOME_UNKNOWN, now)
 
 
 def _order(lost: LostOrder, account_id: int, now: datetime) -> Order:

@@ -47,8 +47,8 @@ LONGEST: Final = timedelta(hours=24)
 MOST_MINOR: Final = 2**31 - 1  # the largest value of the ceiling's column
 # reasons why a press ordered nothing; others are in rides/codes.py and due.py
 ABOVE: Final = "START_ABOVE"  # the current price is above the ceiling
-METERED: Final = "START_METERED"  # the price was fixed and is now metered
-HELD: Final = "START_HELD"  # the database was restored: staff decide
+START_METERED: Final = "START_METERED"  # the price was fixed and is now metered
+START_HELD: Final = "START_HELD"  # the database was restored: staff decide
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def _check_waiting_request(request: BookingRequest, limits: Limits, now: datetim
 def _check_limits(order: Order, now: datetime) -> None:
     """Raises NotStarted when the order is held, or can't be started any more."""
     if order.held_at is not None:
-        raise NotStarted(HELD)
+        raise NotStarted(START_HELD)
     if not may_start(order, now):
         raise NotStarted(START_MISSED)
 
@@ -241,7 +241,7 @@ def _product(runtime: Runtime, order: Order, offer: Offer, usual: str | None) ->
     if price is None or product.currency not in agreed:
         raise NotStarted(NO_PRICE)
     if offer.seat_prices and is_metered(product):
-        raise NotStarted(METERED)  # no one has agreed to a metered price
+        raise NotStarted(START_METERED)  # no one has agreed to a metered price
     if in_minor(price) > (order.ceiling_minor or 0):
         raise NotStarted(ABOVE, price)
     return product

@@ -246,7 +246,7 @@ def _link(
             return Checked("linked", order_id=_other_order(s, order, booking_id))
         facts = {"property_id": order.property_id, "place": checked.outcome}
         audit.record(s, who, "order.resolve", f"orders:{order_id}", OrderState.BOOKED, now, **facts)
-        transitions.clear_attention(s, order, transitions.UNKNOWN, now)
+        transitions.clear_attention(s, order, transitions.OUTCOME_UNKNOWN, now)
     return checked
 
 

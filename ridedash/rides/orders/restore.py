@@ -17,8 +17,7 @@ from ridedash.observability.exceptions import reason
 from ridedash.rides import health
 from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.list_press import RESTORED as LIST_RESTORED
-from ridedash.rides.orders.list_press import stop_list
+from ridedash.rides.orders.list_press import LIST_RESTORED, stop_list
 from ridedash.rides.orders.outcome import from_record
 from ridedash.rides.orders.sent_journal import (
     Last,

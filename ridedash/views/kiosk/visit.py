@@ -26,6 +26,7 @@ from ridedash.store.orders import Offer, recent_drops
 from ridedash.store.properties import favourites_of
 from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError, Estimates
+from ridedash.views.booking.suggestions import SAME_START_M
 from ridedash.views.kiosk import cars as of_cars
 from ridedash.views.kiosk.phone_link import phone_link
 from ridedash.views.kiosk.visit_requests import (
@@ -47,7 +48,6 @@ MOST_PLACES: Final = 6
 READ_DROPS: Final = 40  # recent orders that are read for the estimated minutes to a place
 READ_OFFERS: Final = 40
 FRESH_FOR: Final = timedelta(seconds=60)
-SAME_START_M: Final = 200.0
 LONGEST_QUERY: Final = 80
 LONGEST_S: Final = 24 * 3600
 AGAIN_S: Final = 5  # seconds after which a page that got no cars asks again, while the guest waits

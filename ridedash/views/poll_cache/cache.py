@@ -21,7 +21,7 @@ from ridedash.observability.exceptions import reason
 from ridedash.store.database.database import Database
 from ridedash.store.poll_marks import Revision, revisions
 from ridedash.store.sign_ins import SignInFacts, ended_secrets
-from ridedash.views.web.current_user import KNOWN
+from ridedash.views.web.current_user import KNOWN_SIGN_IN
 
 LOOK_S: Final = 0.25  # changes are read from the database at most this often
 BEHIND_S: Final = 1.0  # how old the last reading may be while another thread reads again
@@ -101,7 +101,7 @@ def polls() -> "PollCache | None":
 
 def offer(key: Key, entry: CacheEntry[Any], secret: str, until: datetime) -> None:
     """Let the middleware send this answer again, until `until`, to the same sign-in or link."""
-    known = request.environ.get(KNOWN)
+    known = request.environ.get(KNOWN_SIGN_IN)
     request.environ.get(OFFERED, []).append((key, entry, secret, until, known))
 
 

@@ -213,6 +213,22 @@ def test_the_page_of_the_architecture_has_these_layers(row: str, layers: list[se
     assert documented == [each - {"", "__about__"} for each in layers]
 
 
+# what every page of staff needs: the time of its sign-in, and its top bar
+OF_ALL_PAGES = {"ridedash.views.auth.staying", "ridedash.views.board.pages"}
+
+
+def test_hooks_of_a_feature_run_for_that_feature_alone() -> None:
+    """Whoever reads what happens to a request needs to know views/web alone, beside its feature."""
+    ours = [path for path in MODULES if package(name_of(path)) in ("views", "demo")]
+    hook = re.compile(
+        r"\b(?:before|after|teardown)_app_request\b|\bapp_context_processor\b"
+        r"|\bapp\.(?:before_request|after_request|teardown_request)\b"
+    )
+    users = {name_of(path) for path in ours if hook.search(path.read_text())}
+    assert users >= OF_ALL_PAGES
+    assert [name for name in sorted(users - OF_ALL_PAGES) if part(name, 2) != "web"] == []
+
+
 def test_models_hold_tables_without_queries() -> None:
     """A developer looks for a query in the modules of store/, and not among its models."""
     called = re.compile(

@@ -21,7 +21,7 @@ from flask import (
     request,
 )
 
-from ridedash.demo.beginning import empty_too, only_with_our_sandbox
+from ridedash.demo.beginning import empty_too, only_in_a_demo
 from ridedash.demo.emptying import StillSending
 from ridedash.demo.sandbox_control import SPEEDS, NotDone
 from ridedash.demo.stories import STORIES, interpreter
@@ -43,8 +43,7 @@ from ridedash.views.web.responses import wants_json
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 
-bp: Final = Blueprint("demo_stories", __name__, url_prefix="/demo")
-bp.before_request(only_with_our_sandbox)
+bp: Final = only_in_a_demo(Blueprint("demo_stories", __name__, url_prefix="/demo"))
 PLAYED: Final = (20, 60)  # the speeds that the page offers
 log = logging.getLogger(__name__)
 GONE: Final = (

@@ -37,10 +37,11 @@ from ridedash.views.kiosk import orders, visit
 from ridedash.views.kiosk.cars import CarChoice, cars_json
 from ridedash.views.kiosk.visit_requests import LONGEST_DROP, VisitRequest, is_shown, the_visit
 from ridedash.views.kiosk.words import phone_why
-from ridedash.views.web.link_pages import PRIVATE, link_page
+from ridedash.views.web.link_pages import link_page
 from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.responses import locale
+from ridedash.views.web.security_headers import PRIVATE
 from ridedash.wording.kiosk import kiosk_words
 from ridedash.wording.readers import TAGS, Surface
 from ridedash.wording.say import speak

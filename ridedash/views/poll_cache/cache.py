@@ -34,6 +34,7 @@ MAX_ENTRIES: Final = 20_000
 MAX_CREDENTIAL: Final = 1_000  # characters
 NEVER: Final = float("-inf")
 EXTENSION: Final = "ridedash.polls"  # the key of an app's cache in app.extensions
+LINKS: Final = "/t/"  # below it are the links to rides
 OFFERED: Final = "ridedash.poll"  # the list in the environ where `offer` leaves its arguments
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ Head = list[tuple[str, str]]
 class Key(NamedTuple):
     """The page that an entry is for: its address, its audience, its language.
 
-    For a link to a ride, `page` is always "/t/": the audience decides what the link shows.
+    For a link to a ride, `page` is always LINKS: the audience decides what the link shows.
     """
 
     page: str

@@ -23,7 +23,6 @@ from ridedash.views.web.formatting import stamp
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import TAGS
 
-LINKS: Final = "/t/"
 # the cookie of a paired device is found by the end of its name
 DEVICES: Final = tuple(f"{kind.value}=" for kind in KioskKind)
 BOARD: Final = "/board.json"
@@ -178,9 +177,9 @@ def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
         return None
     if path.startswith("/rides/"):
         return (cookie, host), path, locale
-    if not path.startswith(LINKS) or any(each in cookie for each in DEVICES):
+    if not path.startswith(c.LINKS) or any(each in cookie for each in DEVICES):
         return None  # a paired device may not open links: Flask refuses
-    return (path, given("REMOTE_ADDR", ""), host), LINKS, locale
+    return (path, given("REMOTE_ADDR", ""), host), c.LINKS, locale
 
 
 def _language(query: str) -> tuple[str, str]:

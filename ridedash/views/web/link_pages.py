@@ -5,7 +5,7 @@ pages are not cached, not listed by search engines, and their addresses are not 
 (docs/security.md 6).
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from flask import current_app, g
 
@@ -14,12 +14,6 @@ from ridedash.views.web.responses import reading
 from ridedash.views.web.security_headers import nonce
 from ridedash.views.web.top_bar import demo_words
 from ridedash.wording.languages import LANGUAGES
-
-PRIVATE: Final = {
-    "Referrer-Policy": "no-referrer",
-    "X-Robots-Tag": "noindex, nofollow",
-    "Cache-Control": "no-store",
-}
 
 
 class LanguageChoice(NamedTuple):

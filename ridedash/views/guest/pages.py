@@ -39,12 +39,11 @@ from ridedash.views.poll_cache.cache import LINKS, CacheEntry, Key, offer, polls
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.web.formatting import stamp
-from ridedash.views.web.link_pages import link_page
+from ridedash.views.web.link_pages import keep_private, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import PollBody, poll_response
-from ridedash.views.web.security_headers import PRIVATE
 from ridedash.wording.readers import TAGS, Surface
 from ridedash.wording.say import speak
 
@@ -131,11 +130,8 @@ def snapshot(token: str) -> BaseResponse:
 @bp.after_request
 def keep_nothing(answer: Response) -> Response:
     """Make every answer private and free of cookies, error pages included."""
-    answer.headers.update(PRIVATE)
     session.modified = False
-    if not is_poll():  # a poll's language is in its address
-        answer.vary.add("Accept-Language")
-    return answer
+    return keep_private(answer)
 
 
 @bp.errorhandler(HTTPException)

@@ -158,6 +158,8 @@ export class Visit {
   anew(trail) {
     this.formToken = random();
     this.pressed = false;
+    // of this attempt: its order's ticket is not shown because an earlier attempt came further
+    this.furthest = "start";
     this.code = "";
     this.words = null;
     this.noTicket();

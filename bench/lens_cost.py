@@ -22,7 +22,7 @@ from bench.worker_rig import clock, fill, running, worker_on
 from ridedash.demo.lens.recorder import LensRecorder
 from ridedash.demo.lens.store import LensFile
 from ridedash.demo.lens.writing import Writer
-from ridedash.observability.hooks import Exchange, NoHooks
+from ridedash.service.hooks import Exchange, NoHooks
 from ridedash.store.database.database import Database
 
 ROUNDS: Final = 12

@@ -18,9 +18,9 @@ from bench.worker_rig import (
     running,
     worker_on,
 )
-from ridedash.observability.hooks import Hooks
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.record import Polled
+from ridedash.service.hooks import Hooks
 from ridedash.store.database.database import Database
 
 THREADS = 8

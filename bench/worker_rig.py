@@ -11,12 +11,12 @@ from typing import Any, Final
 from sqlalchemy import func, insert, select
 
 from bench.fake_tracking import KINDS
-from ridedash.observability.hooks import Hooks
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
+from ridedash.service.hooks import Hooks
 from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Http
 from ridedash.service_time import at_pace

@@ -20,7 +20,7 @@ MIXES: Final = (
 # first words of the names of letters and marks that are of no script, or of every one
 OF_NO_SCRIPT: Final = frozenset({"COMBINING", "MODIFIER", "KATAKANA-HIRAGANA"})
 # in these a joiner between two letters is part of the spelling
-JOINED: Final = frozenset(
+JOINED_SCRIPTS: Final = frozenset(
     [
         "ARABIC",
         "SYRIAC",
@@ -155,7 +155,7 @@ def _joins(text: str, at: int) -> bool:
     """Whether a joiner at this place is part of the spelling of its word."""
     if text[at] not in "\u200c\u200d" or not 0 < at < len(text) - 1:
         return False
-    return script_of(text[at - 1]) in JOINED and script_of(text[at + 1]) in JOINED
+    return script_of(text[at - 1]) in JOINED_SCRIPTS and script_of(text[at + 1]) in JOINED_SCRIPTS
 
 
 def _skeletons(name: str) -> tuple[str, str]:

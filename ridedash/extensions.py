@@ -10,14 +10,12 @@ from flask_login import LoginManager, current_user
 from flask_wtf import CSRFProtect
 
 from ridedash.inputs import network_of
-from ridedash.rides.runtime import Clock
 from ridedash.services import Services
 from ridedash.wording.languages import ENGLISH, LANGUAGES, Language
 from ridedash.wording.offered import Level, OfferedLanguages
 from ridedash.wording.readers import GUESTS, Reader, Surface, choose, of_poll
 
 __all__ = [
-    "Clock",
     "Services",
     "babel",
     "by_address",

@@ -10,6 +10,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from ridedash import config, extensions
 from ridedash.phones import grouped, kind_of, tel
 from ridedash.services import build_services, redis_trust
+from ridedash.store.database.database import Clock
 from ridedash.views import registry
 from ridedash.views.ops import file_server, static_files
 from ridedash.views.poll_cache.cache import EXTENSION, PollCache
@@ -31,9 +32,7 @@ from ridedash.wording.say import install_words
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
 
 
-def create_app(
-    environ: Mapping[str, str] | None = None, clock: extensions.Clock | None = None
-) -> Flask:
+def create_app(environ: Mapping[str, str] | None = None, clock: Clock | None = None) -> Flask:
     """The dashboard as a WSGI app.
 
     `environ` holds `RIDEDASH_*` settings (default: the environment).

@@ -52,8 +52,8 @@ from ridedash.rides.orders.fields import (
     TextControl,
 )
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST, LocalTime, SeriesRide, dates_key
-from ridedash.rides.orders.time_words import ENGLISH, TimeWords
-from ridedash.rides.orders.typed_words import LONGEST
+from ridedash.rides.orders.time_words import ENGLISH_WORDS, TimeWords
+from ridedash.rides.orders.typed_words import TIME_CHARS
 from ridedash.several import SeriesRequest, read_series
 from ridedash.text import one_line, plain_code
 from ridedash.wording import lazy as _
@@ -245,7 +245,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         now: datetime | None = None,
         tz: ZoneInfo = UTC_ZONE,
         country: str | None = None,
-        words: TimeWords = ENGLISH,
+        words: TimeWords = ENGLISH_WORDS,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
@@ -377,7 +377,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     def choose_time(self, words: str) -> None:
         """Choose "later" and a pickup time in words; a time chosen in `pickup_time` is cleared."""
         self.when.data = "later"
-        self.pickup_words.data = words[:LONGEST]
+        self.pickup_words.data = words[:TIME_CHARS]
         self.pickup_time.data = ""
         self.pickup_which.data = ""
 

@@ -42,7 +42,7 @@ _DIGRAPH: Final = re.compile(
 DIGRAPHS: Final = ("ae", "oe", "ue", "aa", "dj")
 ARTICLE: Final = "ال"
 BOTH: Final = 2  # a family's name and one of its own
-JOINED: Final = 3  # words in a row that people write as one: De la Cruz
+JOINED_WORDS: Final = 3  # words in a row that people write as one: De la Cruz
 # letters from which on one word may be several: Alrashid, OBrien. Shorter words would be mixed up
 # with one another, such as Ali and Lia.
 RING: Final = 6
@@ -107,7 +107,7 @@ def found_by(name: str) -> str:
         forms += name_words(written_out)
     forms += map(_undotted, words)
     forms += map(_without_article, words)
-    forms += ["".join(words[n : n + JOINED]) for n in range(len(words) - 1)]
+    forms += ["".join(words[n : n + JOINED_WORDS]) for n in range(len(words) - 1)]
     if len(words) == BOTH:
         forms.append("".join(reversed(words)))
     row = "".join(f" {form}" for form in _longest(forms))
@@ -184,8 +184,8 @@ def _longest(forms: Iterable[str]) -> list[str]:
 
 
 def _beside(words: Sequence[str], place: int) -> Iterator[str]:
-    """The words around a place, two or JOINED of them as one, that have the word of the place."""
-    for many in range(2, JOINED + 1):
+    """The words around a place, up to JOINED_WORDS of them as one, with the word of the place."""
+    for many in range(2, JOINED_WORDS + 1):
         for first in range(max(0, place - many + 1), min(place, len(words) - many) + 1):
             yield "".join(words[first : first + many])
 

@@ -15,7 +15,7 @@ from ridedash.observability.metrics import Metrics
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.monitoring import Monitor
 from ridedash.rides.orders import transitions
-from ridedash.rides.runtime import Clock, Runtime
+from ridedash.rides.runtime import Runtime
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
@@ -23,7 +23,7 @@ from ridedash.service.transport.egress import Egress
 from ridedash.service.transport.http import Http
 from ridedash.service_time import Times, at_pace, real_time
 from ridedash.store import kiosk_visits
-from ridedash.store.database.database import BadDatabaseUrl, Database
+from ridedash.store.database.database import BadDatabaseUrl, Clock, Database
 from ridedash.store.encryption import BadKeys, TokenVault
 
 
@@ -66,7 +66,7 @@ class Services:
             self.tokens,
             self.clock,
             time=self.time,
-            hooks=self.metrics,
+            on_poll=self.metrics.poll,
             # a demo compares no clocks: its sandbox has this machine's clock, and a new demo sets
             # our clock to its past days
             compares_clock=not self.settings.sandboxed,

@@ -38,7 +38,13 @@ BOOKING_CANCELLED: Final = "BOOKING_CANCELLED"
 
 SEARCHING: Final = frozenset({ALLOTMENT_PENDING, PENDING, ALLOTMENT_RETRYING, SOFT_ALLOCATED})
 TERMINAL: Final = frozenset({COMPLETED, ALLOTMENT_FAILED, BOOKING_CANCELLED})
+# a driver has accepted, and the ride has not ended: who comes, and with which cab, is known
+CAB_KNOWN: Final = frozenset({CALL_DRIVER, CLIENT_LOCATED, INVOICE, IN_PROGRESS})
+HAD_CAB: Final = CAB_KNOWN | {COMPLETED}
+# of these, the ones before the ride; but an auto has INVOICE only after it
+BEFORE_RIDE: Final = CAB_KNOWN - {IN_PROGRESS}
 OTP_STATUSES: Final = frozenset({CLIENT_LOCATED, INVOICE})
+MAY_HAVE_OTP: Final = OTP_STATUSES | {SOFT_ALLOCATED}
 
 SEQUENCE: Final[dict[Kind, tuple[str, ...]]] = {
     Kind.POINT_TO_POINT: (

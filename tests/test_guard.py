@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -61,9 +61,9 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
         {"registry"},
     ],
     "rides": [
-        {"states", "codes", "runtime"},
+        {"states", "codes"},
         {"accounts", "privacy", "health", "tickets"},
-        {"kiosk_state"},
+        {"runtime", "kiosk_state"},
         {"orders"},
         {"tracking"},
         {"actions"},
@@ -73,7 +73,8 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
     "service": [
         {"errors"},
         {"parsing", "transport"},
-        {"types", "throttle"},
+        {"types", "hooks"},
+        {"throttle"},
         {"responses"},
         {"client", "oauth"},
     ],
@@ -118,20 +119,9 @@ def name_of(path: Path) -> str:
 
 @functools.cache
 def imports_of(path: Path) -> tuple[str, ...]:
-    """Every module that a file imports anywhere, except those for the type checker alone."""
-    tree = ast.parse(path.read_text())
-    typing_only = {
-        id(node)
-        for block in ast.walk(tree)
-        if isinstance(block, ast.If)
-        and ast.unparse(block.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-        for each in block.body
-        for node in ast.walk(each)
-    }
+    """Every module that a file imports anywhere: for a type alone, or inside a function, too."""
     found: list[str] = []
-    for node in ast.walk(tree):
-        if id(node) in typing_only:
-            continue
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -223,6 +213,22 @@ def test_the_page_of_the_architecture_has_these_layers(row: str, layers: list[se
     assert documented == [each - {"", "__about__"} for each in layers]
 
 
+# what every page of staff needs: the time of its sign-in, and its top bar
+OF_ALL_PAGES = {"ridedash.views.auth.staying", "ridedash.views.board.pages"}
+
+
+def test_hooks_of_a_feature_run_for_that_feature_alone() -> None:
+    """Whoever reads what happens to a request needs to know views/web alone, beside its feature."""
+    ours = [path for path in MODULES if package(name_of(path)) in ("views", "demo")]
+    hook = re.compile(
+        r"\b(?:before|after|teardown)_app_request\b|\bapp_context_processor\b"
+        r"|\bapp\.(?:before_request|after_request|teardown_request)\b"
+    )
+    users = {name_of(path) for path in ours if hook.search(path.read_text())}
+    assert users >= OF_ALL_PAGES
+    assert [name for name in sorted(users - OF_ALL_PAGES) if part(name, 2) != "web"] == []
+
+
 def test_models_hold_tables_without_queries() -> None:
     """A developer looks for a query in the modules of store/, and not among its models."""
     called = re.compile(
@@ -269,6 +275,19 @@ def is_frozen(node: ast.ClassDef) -> bool:
     own = any(each.startswith("model_config = ") and "frozen=True" in each for each in settings)
     derived = Fact.model_config["frozen"] and [ast.unparse(base) for base in node.bases] == ["Fact"]
     return (own or derived) and "frozen=False" not in ast.unparse(node)
+
+
+def test_the_statuses_with_a_known_cab_are_listed_in_one_module() -> None:
+    """wire.CAB_KNOWN and wire.BEFORE_RIDE are compared with; nobody lists them again."""
+    same = {"CALL_DRIVER", "CLIENT_LOCATED", "INVOICE"}
+    listed = {
+        name_of(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Set | ast.Tuple | ast.List)
+        and same <= {ast.unparse(each).rpartition(".")[2] for each in node.elts}
+    }
+    assert listed == {"ridedash.wire"}
 
 
 def test_text_is_cleaned_in_one_module() -> None:
@@ -442,17 +461,76 @@ def names_in(tree: ast.AST) -> Iterator[str]:
             yield from (alias.asname or alias.name for alias in node.names)
 
 
+def test_a_constant_keeps_its_name_where_it_is_imported() -> None:
+    """Two constants that meet have two names of their own, so that each can be searched for."""
+    renamed = [
+        f"{name_of(path)}: {alias.name} as {alias.asname}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name.isupper() and alias.asname not in (None, alias.name)
+    ]
+    assert renamed == []
+
+
 def test_no_module_imports_names_from_the_package_root() -> None:
     assert [source for source, target in our_imports() if target == "ridedash"] == []
 
 
-def test_there_is_no_import_cycle() -> None:
+def circle(imports: Iterable[tuple[str, str]]) -> list[str]:
+    """The modules of one circle of imports; [] if there is none."""
     graph: dict[str, set[str]] = {}
-    for source, target in our_imports():
+    for source, target in imports:
         if source != target:
             graph.setdefault(source, set()).add(target)
-    # raises CycleError, which names the cycle
-    list(graphlib.TopologicalSorter(graph).static_order())
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_there_is_no_import_cycle() -> None:
+    assert circle([("a", "b"), ("b", "c"), ("c", "a")]) != []
+    assert circle(our_imports()) == []
+
+
+SCRIPTS = ROOT / "static" / "js"
+SCRIPT_LAYERS = [{"shared"}, *INNER_LAYERS["views"], {"demo"}]
+SCRIPT_IMPORT = re.compile(r"(?:\bfrom|\bimport(?:\s*\()?)\s*[\"'`](\.[^\"'`]+)")
+
+
+def script_imports() -> list[tuple[str, str]]:
+    """Pairs of an importing and an imported script, when the script first needs it included."""
+    return [
+        (
+            str(path.relative_to(SCRIPTS)),
+            str((path.parent / found).resolve().relative_to(SCRIPTS)),
+        )
+        for path in sorted(SCRIPTS.rglob("*.js"))
+        for found in SCRIPT_IMPORT.findall(path.read_text())
+    ]
+
+
+def test_scripts_import_no_script_of_a_later_feature_and_never_in_a_circle() -> None:
+    lazily = "await Promise.all([import(\"./a.js\"), import('../shared/b.js')])"
+    assert SCRIPT_IMPORT.findall(lazily) == ["./a.js", "../shared/b.js"]
+    assert SCRIPT_IMPORT.findall('import {\n  a,\n} from "./a.js";\nimport "./b.js";') == [
+        "./a.js",
+        "./b.js",
+    ]
+    pairs = script_imports()
+    assert ("demo/lens.js", "demo/drawer.js") in pairs
+    assert [target for _, target in pairs if not (SCRIPTS / target).exists()] == []
+    assert circle(pairs) == []
+    wrong = [
+        f"{source} -> {target}"
+        for source, target in pairs
+        for ours, theirs in [(source.split("/")[0], target.split("/")[0])]
+        if ours != theirs and layer(theirs, SCRIPT_LAYERS) >= layer(ours, SCRIPT_LAYERS)
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize(

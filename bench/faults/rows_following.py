@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from bench.faults.scoreboard import Case, Verdict, row
 from ridedash import wire
-from ridedash.rides.tracking.merge import OTP_STATUSES, UNKNOWN_STATUS, RideState, merge, rank
+from ridedash.rides.tracking.merge import UNKNOWN_STATUS, RideState, merge, rank
 from ridedash.service.types.tracking import Snapshot
 from ridedash.wire import Kind
 from tests.rides.desk_world import START
@@ -159,7 +159,7 @@ def _broken(before: RideState, after: RideState, seq: int, status: str) -> list[
     retry = after.status == wire.ALLOTMENT_RETRYING and not before.retried
     if back and before.back_status != status and not retry:
         faults.append("a step back at first sight")
-    if after.otp and after.status not in OTP_STATUSES:
+    if after.otp and after.status not in wire.MAY_HAVE_OTP:
         faults.append("a start code outlived its state")
     searching = after.status in wire.SEARCHING
     lost = [name for name in PRESERVED if _has(before, name) and not _has(after, name)]

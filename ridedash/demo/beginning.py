@@ -9,9 +9,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from flask import Flask, abort, current_app
+from flask import Blueprint, Flask, abort, current_app
 from sqlalchemy.orm import Session
 
+from ridedash.demo.day.progress import after_the_day
 from ridedash.demo.emptying import empty
 from ridedash.demo.sandbox_control import SandboxControl
 from ridedash.extensions import services
@@ -47,8 +48,18 @@ def starts(weekday: int, at: time, zone: ZoneInfo) -> datetime:
     return datetime.combine(MONDAY + timedelta(days=weekday), at, zone).astimezone(UTC)
 
 
-def only_with_our_sandbox() -> None:
-    """Answer 404 to requests of the demo's pages if the service may be a real one."""
+def only_in_a_demo(bp: Blueprint) -> Blueprint:
+    """Let pages answer beside our own sandbox alone, and presses wait until the day is made.
+
+    Every blueprint of the director, the lens and the stage is made by it.
+    """
+    bp.before_request(_only_with_our_sandbox)
+    bp.before_request(after_the_day)
+    return bp
+
+
+def _only_with_our_sandbox() -> None:
+    """Answer 404 if the service may be a real one."""
     if not services().settings.sandboxed:
         abort(404)
 

@@ -22,10 +22,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from ridedash.rides.runtime import Clock
 from ridedash.rides.tracking import claims
 from ridedash.store import restores, tries
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.models.desk import Link
 from ridedash.store.models.kiosks import (
     Kiosk,

@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from sqlalchemy import select
 
 from ridedash.__about__ import __version__
-from ridedash.demo.beginning import only_with_our_sandbox
+from ridedash.demo.beginning import only_in_a_demo
 from ridedash.demo.lens import exports
 from ridedash.demo.lens.exports import Origin
 from ridedash.demo.lens.pages import title_of
@@ -24,8 +24,7 @@ from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.top_bar import demo_words
 from ridedash.wording import gettext as _
 
-bp: Final = Blueprint("demo_package", __name__, url_prefix="/demo")
-bp.before_request(only_with_our_sandbox)
+bp: Final = only_in_a_demo(Blueprint("demo_package", __name__, url_prefix="/demo"))
 NAME: Final = "ridedash-demo.zip"
 MOST_RIDES: Final = 40
 MOST_CALLS: Final = 200  # calls of one ride at most

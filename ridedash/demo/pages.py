@@ -17,7 +17,7 @@ from ridedash.demo.beginning import (
     begin,
     control,
     follow,
-    only_with_our_sandbox,
+    only_in_a_demo,
 )
 from ridedash.demo.day import progress
 from ridedash.demo.emptying import StillSending
@@ -47,8 +47,7 @@ from ridedash.wording import gettext as _
 from ridedash.wording.say import Audience
 from ridedash.wording.states import status_words
 
-bp: Final = Blueprint("demo", __name__, url_prefix="/demo")
-bp.before_request(only_with_our_sandbox)
+bp: Final = only_in_a_demo(Blueprint("demo", __name__, url_prefix="/demo"))
 ADDRESS: Final = "/demo"
 # longest wait between polls of a page, so that pages soon show the result of `leap`
 POLL_WITHIN_MS: Final = 750

@@ -4,18 +4,17 @@ A ride whose booking is still being sent is left out. Otherwise a ride that is r
 later would appear on the phone or not, depending on the moment of the poll.
 """
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
 from ridedash.rides.share_links import RideOver, give_link, token_of
+from ridedash.rides.states import BEING_SENT
 from ridedash.store.actors import by_staff
-from ridedash.store.models.orders import Order, OrderState
+from ridedash.store.models.orders import Order
 from ridedash.views.web.current_user import current_staff
-
-ON_ITS_WAY: Final = (OrderState.READY, OrderState.SENDING)
 
 
 class Newest(NamedTuple):
@@ -26,8 +25,8 @@ class Newest(NamedTuple):
 
 
 def newest(s: Session, property_id: int) -> Newest | None:
-    """The newest order of a property that is not in a state of ON_ITS_WAY; None without any."""
-    settled = Order.property_id == property_id, Order.state.not_in(ON_ITS_WAY)
+    """The newest order of a property that is not being sent; None without any."""
+    settled = Order.property_id == property_id, Order.state.not_in(BEING_SENT)
     query = select(Order.id, Order.mtx).where(*settled).order_by(Order.id.desc()).limit(1)
     row = s.execute(query).first()
     return None if row is None else Newest(*row)

@@ -9,13 +9,12 @@ from typing import Final
 
 from flask import Blueprint, Flask, Response, abort, jsonify, request
 
-from ridedash.demo.beginning import empty_too, only_with_our_sandbox
+from ridedash.demo.beginning import empty_too, only_in_a_demo
 from ridedash.extensions import Services, services
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
 
-bp: Final = Blueprint("demo_pictures", __name__, url_prefix="/demo/pictures")
-bp.before_request(only_with_our_sandbox)
+bp: Final = only_in_a_demo(Blueprint("demo_pictures", __name__, url_prefix="/demo/pictures"))
 FOLDER: Final = "pictures"
 MOST: Final = 6  # pictures
 SIGNATURE: Final = b"\xff\xd8\xff"  # the first bytes of every JPEG

@@ -5,15 +5,14 @@ from typing import Final
 
 from flask import Blueprint, current_app, render_template
 
-from ridedash.demo.beginning import only_with_our_sandbox
+from ridedash.demo.beginning import only_in_a_demo
 from ridedash.demo.stories import STORIES
 from ridedash.views.ops.static_files import EXTENSION
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import lazy
 from ridedash.wording.say import Text
 
-bp: Final = Blueprint("demo_sheet", __name__, url_prefix="/demo")
-bp.before_request(only_with_our_sandbox)
+bp: Final = only_in_a_demo(Blueprint("demo_sheet", __name__, url_prefix="/demo"))
 LENS: Final = "js/demo/drawer.js"  # the script of the drawer with the calls
 
 

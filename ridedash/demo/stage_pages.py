@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from ridedash.__about__ import __version__
 from ridedash.config import Settings, is_loopback
 from ridedash.demo import phone
-from ridedash.demo.beginning import only_with_our_sandbox
+from ridedash.demo.beginning import only_in_a_demo
 from ridedash.demo.sheet import has_lens
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.interpreter import runs
@@ -31,8 +31,7 @@ from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.security_headers import let_frames_in
 
-bp: Final = Blueprint("demo_stage", __name__, url_prefix="/demo/stage")
-bp.before_request(only_with_our_sandbox)
+bp: Final = only_in_a_demo(Blueprint("demo_stage", __name__, url_prefix="/demo/stage"))
 ADDRESS: Final = "/demo/stage"
 MOST_TICKETS: Final = 50
 

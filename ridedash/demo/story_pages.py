@@ -21,11 +21,11 @@ from flask import (
     request,
 )
 
-from ridedash.demo.beginning import empty_too, only_with_our_sandbox
+from ridedash.demo.beginning import empty_too, only_in_a_demo
 from ridedash.demo.emptying import StillSending
 from ridedash.demo.sandbox_control import SPEEDS, NotDone
 from ridedash.demo.stories import STORIES, interpreter
-from ridedash.demo.stories.by_hand import SCREENS, by_hand, screen_of
+from ridedash.demo.stories.by_hand import TYPING, by_hand, screen_of
 from ridedash.demo.stories.interpreter import RunState
 from ridedash.demo.stories.model import HOTEL_RIDE, Story
 from ridedash.demo.stories.runs import RunPhase, Runs, StoryRun
@@ -43,8 +43,7 @@ from ridedash.views.web.responses import wants_json
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 
-bp: Final = Blueprint("demo_stories", __name__, url_prefix="/demo")
-bp.before_request(only_with_our_sandbox)
+bp: Final = only_in_a_demo(Blueprint("demo_stories", __name__, url_prefix="/demo"))
 PLAYED: Final = (20, 60)  # the speeds that the page offers
 log = logging.getLogger(__name__)
 GONE: Final = (
@@ -111,7 +110,7 @@ def step(run_id: str) -> Answer:
         abort(400)
     if wanted != moment.run.step:
         return _answer(moment)
-    shown = frozenset(each for each in SCREENS if request.form.get(each) == "1")
+    shown = frozenset(each for each in TYPING if request.form.get(each) == "1")
     hand = by_hand(moment.run, moment.step, shown)
     refused = one_line(request.form.get("refused", ""), REFUSAL_CHARS).rstrip(".")
     try:

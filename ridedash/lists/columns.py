@@ -29,9 +29,9 @@ from ridedash.lists.words import (
 )
 from ridedash.rides.orders.schedule_times import NoSuchTime
 from ridedash.rides.orders.time_answers import NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH, UNSPACED, TimeWords
+from ridedash.rides.orders.time_words import ENGLISH_WORDS, UNSPACED, TimeWords
 from ridedash.rides.orders.typed_time import read_time
-from ridedash.rides.orders.typed_words import LONGEST
+from ridedash.rides.orders.typed_words import TIME_CHARS
 from ridedash.text import normalised, plain_code
 
 PHONE_DIGITS: Final = 7  # digits from which a number is a phone, not a room
@@ -69,7 +69,7 @@ _ANY_DAY: Final = datetime(2026, 1, 1, tzinfo=UTC)  # whether a text is a time i
 class Knows:
     """By what columns without a heading are known: time words, and names of the desk's places."""
 
-    words: TimeWords = ENGLISH
+    words: TimeWords = ENGLISH_WORDS
     places: frozenset[str] = frozenset()  # normalised
 
 
@@ -130,7 +130,7 @@ def is_name(cell: str) -> bool:
 
 def time_kind(cell: str, words: TimeWords) -> Field:
     """TIME for a time of day, with its day or without; DAY for a day alone; else UNREAD."""
-    if not cell or len(cell) > LONGEST or CODES.fullmatch(cell) or cell.startswith("+"):
+    if not cell or len(cell) > TIME_CHARS or CODES.fullmatch(cell) or cell.startswith("+"):
         return Field.UNREAD
     if not any(map(str.isalpha, cell)) and ":" not in cell:
         return Field.UNREAD  # digits alone are a phone, a room or a date

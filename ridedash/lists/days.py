@@ -10,7 +10,7 @@ from datetime import date
 from typing import Final
 
 from ridedash.rides.orders.time_answers import NotATime
-from ridedash.rides.orders.time_words import ENGLISH, TimeWords
+from ridedash.rides.orders.time_words import ENGLISH_WORDS, TimeWords
 from ridedash.rides.orders.typed_days import read_days
 from ridedash.rides.orders.typed_time import Text
 from ridedash.rides.orders.typed_words import tagged
@@ -29,7 +29,7 @@ _DATES: Final = tuple(
 )
 
 
-def days_of(text: str, today: date, words: TimeWords = ENGLISH) -> frozenset[date]:
+def days_of(text: str, today: date, words: TimeWords = ENGLISH_WORDS) -> frozenset[date]:
     """The days that a typed time names; none for a time of day alone."""
     try:
         return frozenset(read_days(Text(tagged(text, words)), today).possible)
@@ -37,14 +37,14 @@ def days_of(text: str, today: date, words: TimeWords = ENGLISH) -> frozenset[dat
         return frozenset()
 
 
-def days_in(text: str, today: date, words: TimeWords = ENGLISH) -> frozenset[date]:
+def days_in(text: str, today: date, words: TimeWords = ENGLISH_WORDS) -> frozenset[date]:
     """The days that stand somewhere in a title or a message."""
     parts = [each for pattern in _DATES for each in pattern.findall(text[:200])]
     found = [days_of(each, today, words) for each in parts]
     return frozenset().union(*found)
 
 
-def is_dayless(text: str, today: date, words: TimeWords = ENGLISH) -> bool:
+def is_dayless(text: str, today: date, words: TimeWords = ENGLISH_WORDS) -> bool:
     """Whether a text is a time of day alone: no span such as "in 40 min", and no day."""
     try:
         known = tagged(text, words)
@@ -57,7 +57,7 @@ def is_dayless(text: str, today: date, words: TimeWords = ENGLISH) -> bool:
 
 def on_day(text: str, day: date) -> str:
     """A time of day with its day in front, in words that every language understands."""
-    return f"{day.day} {ENGLISH.months[day.month - 1][0]} {day.year} {text}"
+    return f"{day.day} {ENGLISH_WORDS.months[day.month - 1][0]} {day.year} {text}"
 
 
 def nearest(days: Iterable[date], today: date) -> tuple[date, ...]:

@@ -1,1 +1,1 @@
-"""Observability: logs without secrets, metrics, instrumentation hooks. Knows nothing of rides."""
+"""Observability: logs without secrets, metrics. Knows nothing of rides."""

@@ -39,6 +39,8 @@ _PLAIN: Final = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asc
 
 # the id of the request that this thread answers
 request_id: ContextVar[str] = ContextVar("request_id", default="")
+# what the worker does in this thread: a word, and the id of the row ("send", 12)
+worker_step: ContextVar[tuple[str, int]] = ContextVar("worker_step", default=("", 0))
 
 
 class LineFormatter(logging.Formatter):

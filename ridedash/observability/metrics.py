@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -21,9 +21,6 @@ from prometheus_client.registry import Collector
 
 from ridedash.config import is_loopback
 from ridedash.observability.process import FOLDER, ended
-
-if TYPE_CHECKING:
-    from ridedash.observability.hooks import Exchange
 
 CONTENT_TYPE: Final = prometheus_client.CONTENT_TYPE_LATEST
 CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -55,7 +52,7 @@ class GaugeReading(NamedTuple):
 
 
 class Metrics:
-    """The metrics of this process; it implements Hooks. Safe to share between threads."""
+    """The metrics of this process; it implements service.hooks. Safe to share between threads."""
 
     records = False
 
@@ -130,7 +127,7 @@ class Metrics:
         for calls in ("read", "write"):
             self._breaker.labels(calls).set(0)
 
-    def exchange(self, exchange: "Exchange") -> None:
+    def exchange(self, exchange: object) -> None:
         """Do nothing: of a call, only numbers are recorded."""
 
     def offers(self, ids: Sequence[int]) -> None:

@@ -15,10 +15,9 @@ from sqlalchemy.orm import Session
 from ridedash.rides import share_links
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.request import guard_of, open_rides
-from ridedash.rides.runtime import Clock
 from ridedash.store import audit, guests
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.database.database import Clock, Database, retry_conflict
 from ridedash.store.models.orders import Attention, Offer, Order, TimelineEvent
 from ridedash.store.models.people import Guest
 

@@ -17,8 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.observability.metrics import GaugeReading, Metrics
 from ridedash.rides.health import HealthCounts, can_send, counts, heartbeat_age, is_alive
-from ridedash.rides.runtime import Clock
-from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.database.database import Clock, Database, DatabaseBusy
 from ridedash.store.kiosk_desk import KioskCounts, kiosk_counts
 
 T = TypeVar("T")

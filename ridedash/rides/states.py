@@ -38,6 +38,8 @@ TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
 }
 # nothing was sent yet
 UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING, OrderState.READY})
+# a worker sends the order, or is about to
+BEING_SENT: Final = frozenset({OrderState.READY, OrderState.SENDING})
 # the service has accepted the order
 ACCEPTED: Final = frozenset({OrderState.BOOKED, OrderState.MATCHING})
 FAILED_STATES: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, OrderState.FAILED})
@@ -46,8 +48,6 @@ WITHOUT_RIDE: Final = FAILED_STATES | {OrderState.CLOSED_NOT_BOOKED}
 ABORTABLE: Final = wire.SEARCHING
 FEEDBACK_CALLS: Final = 3  # calls for one feedback, including repeated ones
 REPEATABLE: Final = ("armed", "unconfirmed")  # states of an action that the worker may call
-# statuses with a driver, before the ride; an auto has INVOICE only after the ride
-CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
 
 class BadTransition(Exception):
@@ -95,7 +95,7 @@ def may_cancel(status: str | None, kind: wire.Kind) -> bool:
 
     Whether it is possible is the service's decision, not ours.
     """
-    return status in CANCELLABLE and not (status == wire.INVOICE and kind is wire.Kind.AUTO)
+    return status in wire.BEFORE_RIDE and not (status == wire.INVOICE and kind is wire.Kind.AUTO)
 
 
 def is_allowed(a: OrderState, b: OrderState) -> bool:

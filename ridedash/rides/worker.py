@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
 from ridedash.observability.exceptions import reason
-from ridedash.observability.hooks import step as current_step
+from ridedash.observability.logs import worker_step
 from ridedash.rides import health
 from ridedash.rides.actions.call import Caller
 from ridedash.rides.orders import kiosk_watch, recover
@@ -264,7 +264,7 @@ class Worker:
     def _do(self, job: Job) -> object:
         """Do a job. Its errors end here: they are logged by type, without values."""
         word, _, number = job.key.partition(" ")
-        before = current_step.set((word, int(number)))
+        before = worker_step.set((word, int(number)))
         try:
             return job.run()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
@@ -272,7 +272,7 @@ class Worker:
         except Exception as error:  # a bug of ours must cost one job, not the worker
             log.exception("%s failed: %s", job.key, type(error).__name__)
         finally:
-            current_step.reset(before)
+            worker_step.reset(before)
             with self._lock:
                 self._busy.discard(job.key)
             self.wake()

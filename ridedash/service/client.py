@@ -19,9 +19,9 @@ from ridedash.service.errors import (
     Unauthorized,
     Unreadable,
 )
+from ridedash.service.hooks import MarkedCall, exchange_of
 from ridedash.service.throttle.traffic import Priority, Result, Traffic
-from ridedash.service.transport.http import Answer, Http, Request, safe_address
-from ridedash.service.transport.marks import MarkedCall, Marks, exchange_of
+from ridedash.service.transport.http import Answer, Http, Marks, Request, safe_address
 from ridedash.service.types.bookings import (
     DOCUMENT_OPTIONS,
     CreateAnswer,

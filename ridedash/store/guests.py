@@ -22,7 +22,9 @@ from ridedash.store.search import guests_like, phone_digits, spellings
 from ridedash.text import plain_code, room_key
 
 SHOWN: Final = 8
-LATELY: Final = 12  # latest orders of a guest that are read for the places where they usually go
+LATEST_ORDERS: Final = (
+    12  # latest orders of a guest that are read for the places where they usually go
+)
 PLACES: Final = 3
 
 
@@ -210,12 +212,12 @@ def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[G
 
 
 def usual(s: Session, guest_id: int) -> Usual:
-    """The usual places of a guest, from their last LATELY orders."""
+    """The usual places of a guest, from their LATEST_ORDERS."""
     columns = Offer.category, Offer.drop_name, Offer.drop_lat, Offer.drop_lng
     query = (
         select(*columns).join(Order, Order.offer_id == Offer.id).where(Order.guest_id == guest_id)
     )
-    rows = s.execute(query.order_by(Order.id.desc()).limit(LATELY)).all()
+    rows = s.execute(query.order_by(Order.id.desc()).limit(LATEST_ORDERS)).all()
     places = {
         name: (name, lat, lng) for _, name, lat, lng in reversed(rows) if name and lat is not None
     }

@@ -44,7 +44,6 @@ STAFF: Final = "staff"
 CENTRE: Final = "centre"
 # the number of pairs (outcome, whether the price is in the usual currency)
 KINDS: Final = 2 * len(OUTCOMES)
-WITH_DRIVER: Final = (wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS)
 ID_FACTOR: Final = 2**28  # packs two ids into one integer: greater than any id of a cost centre
 
 
@@ -241,7 +240,9 @@ _WITHOUT_DRIVER: Final = exists().where(
     _LOST.order_id == Order.id,
     _LOST.name == "driver_lost",
     ~exists().where(
-        _CAME.order_id == _LOST.order_id, _CAME.id > _LOST.id, _CAME.name.in_(WITH_DRIVER)
+        _CAME.order_id == _LOST.order_id,
+        _CAME.id > _LOST.id,
+        _CAME.name.in_(sorted(wire.CAB_KNOWN)),
     ),
 )
 _STOPPED: Final = and_(Action.order_id == Order.id, Action.state == "done")

@@ -52,7 +52,7 @@ Spans = Collection[Span]
 ORIGIN: Final = datetime.min.replace(tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 TOKEN_BITS: Final = 62
-WAITS: Final = tuple(insight_queries.WAITS)
+WAIT_NAMES: Final = tuple(insight_queries.WAITS)
 QUARTERS: Final = (1, 4, 7, 10)  # months with which a quarter begins
 THIRDS: Final = (1, 11, 21)  # days of a month on which a third begins
 # While this lock is held, no other transaction has uncommitted changes of counted data: the
@@ -273,7 +273,7 @@ def _delete(s: Session, statement: Delete) -> None:
 def _pack(found: Insights) -> str:
     """The figures as JSON, without fees, which follow from the cancelled rides."""
     policies = list(dict.fromkeys(each.policy for each in found.cancelled))
-    packed: dict[str, Any] = {name: list(getattr(found, name).items()) for name in WAITS}
+    packed: dict[str, Any] = {name: list(getattr(found, name).items()) for name in WAIT_NAMES}
     for name in GROUPED:
         groups = getattr(found, name).items()
         packed[name] = [[_KEYS[name][0](key), *_pack_counts(each)] for key, each in groups]
@@ -308,7 +308,7 @@ def _add_packed(found: Insights, figures: str) -> None:
                 groups[key] = more
             if name == "days":
                 found.total.add(more)
-    for name in WAITS:
+    for name in WAIT_NAMES:
         getattr(found, name).update(dict(packed[name]))
     for at, category, staff, centre, name, known, policy, *rest in packed["cancelled"]:
         keys = Keys(_at(at), category, staff, centre, Destination(name, known))

@@ -24,7 +24,7 @@ ALIVE: Final = timedelta(seconds=60)  # a kiosk without a heartbeat for this lon
 SILENT: Final = timedelta(minutes=3)
 # a visit that began longer ago is over, and so is its call for help
 RINGS: Final = timedelta(minutes=30)
-ASK_LASTS: Final = timedelta(seconds=180)
+ASK_LASTS: Final = timedelta(seconds=180)  # a guest who stands at the kiosk waits no longer
 
 
 class Ring(NamedTuple):

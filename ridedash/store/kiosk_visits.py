@@ -1,9 +1,9 @@
 """Visits of a kiosk: when they were, how far they got and how they ended; never what was typed."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum, auto
 from typing import Final
 
 from sqlalchemy import and_, or_, select
@@ -15,22 +15,44 @@ from ridedash.store.models.orders import Order
 
 ENDS: Final = frozenset({"done", "idle", "left", "help", "lost"})
 ENDED_VISITS: Final = "ended visits"  # key in a session's info: list of (how, seconds), for metrics
-LONGEST: Final = timedelta(hours=2)  # no visit lasts longer
+LONGEST_VISIT: Final = timedelta(hours=2)  # no visit lasts longer
 MAX_AGE: Final = timedelta(days=1)  # the greatest age of a visit that the worker still ends
 # a visit that began longer ago than this is ended if its kiosk sent no heartbeat for as long
 LOST_AFTER: Final = timedelta(minutes=10)
-# the screens in their order; a visit's `screen` is the furthest one
-SCREENS: Final = (
-    *("start", "where", "place", "car", "meet", "people", "who", "check", "code", "asking"),
-    *("sending", "unshown", "booked", "find", "ride", "sorry", "unknown"),
-)
-SENDING: Final = "sending"
-# the ticket was never shown, and the order has an attention item about that
-UNSHOWN: Final = "unshown"
 # states of orders without a ride, which need no ticket
 NO_TICKET_NEEDED: Final = frozenset({"REJECTED", "NOT_SENT", "FAILED", "CLOSED_NOT_BOOKED"})
-BOOKED: Final = "booked"  # the page has shown the ticket
 AIDS: Final = frozenset({"large", "lower", "contrast", "speech", "keys"})
+
+
+class KioskScreen(StrEnum):
+    """The screens of a kiosk in the order of a visit, whose furthest one is stored.
+
+    static/js/kiosk/visit.js has the same names in the same order (tests/views/kiosk/
+    test_screens.py), except for UNSHOWN, which the worker stores.
+    """
+
+    START = auto()
+    WHERE = auto()
+    PLACE = auto()
+    CAR = auto()
+    MEET = auto()
+    PEOPLE = auto()
+    WHO = auto()
+    CHECK = auto()
+    CODE = auto()
+    SENDING = auto()  # Book was pressed, or the order of this visit has just been made
+    ASKING = auto()  # the desk decides whether there will be an order
+    UNSHOWN = auto()  # the ticket was never shown, and the order has an attention item about that
+    BOOKED = auto()  # the page has shown the ticket
+    FIND = auto()
+    RIDE = auto()
+    SORRY = auto()
+    UNKNOWN = auto()
+
+
+_RANKS: Final[dict[str | None, int]] = {screen: n for n, screen in enumerate(KioskScreen)}
+# screens of a visit with an order whose ticket the page has not shown yet
+TICKET_DUE: Final = tuple(KioskScreen)[: _RANKS[KioskScreen.UNSHOWN]]
 
 
 @dataclass(frozen=True)
@@ -72,9 +94,9 @@ def touch(s: Session, visit: Visit, now: datetime, screen: str = "") -> KioskVis
 
 def note_order(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
     """Record the order that this visit has made; its ticket is not shown yet."""
-    row = touch(s, visit, now, SENDING)
+    row = touch(s, visit, now)
     if row is not None:
-        row.order_id, row.screen = order_id, SENDING
+        row.order_id, row.screen = order_id, KioskScreen.SENDING
 
 
 def note_ticket(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
@@ -84,7 +106,7 @@ def note_ticket(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
     """
     row = touch(s, visit, now)
     if row is not None and row.order_id == order_id:
-        row.screen = _furthest(row.screen, BOOKED)
+        row.screen = _furthest(row.screen, KioskScreen.BOOKED)
 
 
 def shows_ticket(s: Session, visit: Visit, order_id: int) -> bool:
@@ -92,7 +114,7 @@ def shows_ticket(s: Session, visit: Visit, order_id: int) -> bool:
     row = s.get(KioskVisit, visit.id)
     if row is None or row.order_id != order_id:
         return True
-    return _rank(row.screen) >= _rank(BOOKED)
+    return _rank(row.screen) >= _rank(KioskScreen.BOOKED)
 
 
 def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
@@ -107,7 +129,7 @@ def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
     earlier = select(KioskVisit.id).where(
         KioskVisit.kiosk_id == visit.kiosk_id,
         KioskVisit.id != visit.id,
-        KioskVisit.began_at > now - LONGEST,
+        KioskVisit.began_at > now - LONGEST_VISIT,
         KioskVisit.help_at.is_not(None),
         KioskVisit.ended_at.is_(None),
     )
@@ -141,14 +163,15 @@ def without_ticket(s: Session, kiosk_ids: Sequence[int], before: datetime) -> li
     """
     query = select(Order.id).join(KioskVisit, KioskVisit.order_id == Order.id)
     recent = KioskVisit.began_at > before - MAX_AGE
-    mine = KioskVisit.kiosk_id.in_(kiosk_ids), recent, KioskVisit.screen == SENDING
+    mine = KioskVisit.kiosk_id.in_(kiosk_ids), recent, KioskVisit.screen.in_(TICKET_DUE)
     return list(s.scalars(query.where(*mine, Order.created_at < before)))
 
 
 def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]:
-    """Ids of open visits that began too long ago (LONGEST), or whose kiosk is silent (LOST_AFTER).
+    """Ids of open visits that began too long ago, or whose kiosk is silent.
 
-    A visit that began less than LOST_AFTER or more than MAX_AGE ago is left out.
+    These are LONGEST_VISIT and LOST_AFTER. A visit that began less than LOST_AFTER or more than
+    MAX_AGE ago is left out.
     """
     silent = or_(Kiosk.seen_at.is_(None), Kiosk.seen_at < now - LOST_AFTER)
     quiet = and_(KioskVisit.began_at < now - LOST_AFTER, silent)
@@ -159,7 +182,7 @@ def still_open(s: Session, kiosk_ids: Sequence[int], now: datetime) -> list[str]
             KioskVisit.kiosk_id.in_(kiosk_ids),
             KioskVisit.began_at > now - MAX_AGE,
             KioskVisit.ended_at.is_(None),
-            or_(KioskVisit.began_at < now - LONGEST, quiet),
+            or_(KioskVisit.began_at < now - LONGEST_VISIT, quiet),
         )
     )
     return list(s.scalars(query))
@@ -182,5 +205,5 @@ def _furthest(known: str | None, reported: str) -> str | None:
     return reported if _rank(reported) > _rank(known) else known
 
 
-def _rank(screen: str | None) -> float:
-    return SCREENS.index(screen) if screen in SCREENS else -math.inf
+def _rank(screen: str | None) -> int:
+    return _RANKS.get(screen, -1)  # of no screen, or of one that this version does not know

@@ -43,7 +43,10 @@ def cleaned(typed: str) -> str:
     >>> cleaned(" Jose\u0301 \u200d\u034f "), cleaned("\ufeff\u034f")
     ('José', '')
     """
-    return one_line(without_invisible(unicodedata.normalize("NFC", typed[: LONGEST * 4])), LONGEST)
+    return one_line(
+        without_invisible(unicodedata.normalize("NFC", typed[: LONGEST * 4])),
+        LONGEST,
+    )
 
 
 def wrong_with(s: Session, property_id: int, name: str) -> BadName | None:

@@ -12,9 +12,14 @@ from ridedash.wording.actions import (
     service_quote,
 )
 from ridedash.wording.codes import Refusal, refusal
-from ridedash.wording.payment import NOT_KNOWN as PAYMENT_NOT_KNOWN
+from ridedash.wording.payment import (
+    PAYMENT_NOT_KNOWN,
+    guest_pays,
+    payment_name,
+    payment_words,
+    price_told,
+)
 from ridedash.wording.payment import When as PayWhen
-from ridedash.wording.payment import guest_pays, payment_name, payment_words, price_told
 from ridedash.wording.say import (
     Audience,
     Words,

@@ -140,15 +140,14 @@ _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
         "needs",
     ),
 }
-# codes after which another attempt does not help until the link is repaired
 # codes whose words fit after these actions only; after others the service's own are quoted alone
 _ONLY_AFTER: Final = {
     wire.BOOKING_ALLOTED: ("abort",),
     wire.CANCELLATION_NOT_ALLOWED: ("abort", "cancel"),
     wire.RIDE_IN_PROGRESS: ("abort", "cancel"),
 }
+# codes after which another attempt does not help until the link is repaired
 _UNTIL_REPAIRED: Final = frozenset({"RECONNECT", "KEY_MISSING"})
-_MATCHED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 _AGAIN: Final[dict[str, Text]] = {
     "REJECTED": _("Fix and try again"),
     "FAILED": _("Other cars"),
@@ -164,7 +163,7 @@ def action_words(name: str, state: str | None = None) -> ActionWords:
     label, icon, about = _ACTIONS[name]
     if name == "again":
         label = _AGAIN.get(state or "", label)
-    if name == "arm" and state in _MATCHED:
+    if name == "arm" and state in wire.CAB_KNOWN:
         label = _("Cancel as soon as it has a number")
     return ActionWords(str(label), icon, str(about))
 

@@ -24,7 +24,9 @@ class When(StrEnum):
     NO_RIDE = "no_ride"
 
 
-NOT_KNOWN: Final = "not_known"  # for an order that was recovered after a restore of the database
+PAYMENT_NOT_KNOWN: Final = (
+    "not_known"  # for an order that was recovered after a restore of the database
+)
 # payment -> sentences about a bill; the first one whose facts are known is used
 _FOR_STAFF: Final[dict[str, tuple[Text, ...]]] = {
     wire.CASH: (
@@ -35,7 +37,7 @@ _FOR_STAFF: Final[dict[str, tuple[Text, ...]]] = {
         _("{amount} is paid from the ride wallet, not to the driver."),
         _("The ride company sends no amount: it is paid from the ride wallet, not to the driver."),
     ),
-    NOT_KNOWN: (
+    PAYMENT_NOT_KNOWN: (
         _(
             "We don't know if {amount} is paid to the driver or from the ride wallet: ask the "
             "ride company."
@@ -71,7 +73,7 @@ _NAMES: Final[dict[str | None, Text]] = {
     wire.CASH: _("Cash, to the driver"),
     wire.SVC_MONEY: _("Ride wallet"),
     None: _("Ride wallet (the ride company's default)"),
-    NOT_KNOWN: _("Not known: the order was lost in a restore"),
+    PAYMENT_NOT_KNOWN: _("Not known: the order was lost in a restore"),
 }
 
 
@@ -89,7 +91,7 @@ def guest_pays(payment: str | None, when: When, amount: str = "", *, brief: bool
         return str(_NOTHING)
     if payment == wire.CASH:
         return say(_BY_DRIVER[when], {"amount": amount})
-    if payment == NOT_KNOWN:
+    if payment == PAYMENT_NOT_KNOWN:
         return str(_ASK)
     return str(_HOUSE) if brief else f"{_HOUSE} {_WALLET}"
 

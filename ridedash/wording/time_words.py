@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from babel.core import Locale
 
-from ridedash.rides.orders.time_words import ENGLISH, UNSPACED, TimeWords, Words
-from ridedash.wording.languages import ENGLISH as CODE_OF_ENGLISH
-from ridedash.wording.languages import LANGUAGES
+from ridedash.rides.orders.time_words import ENGLISH_WORDS, UNSPACED, TimeWords, Words
+from ridedash.wording.languages import ENGLISH, LANGUAGES
 from ridedash.wording.say import gettext as _
 from ridedash.wording.say import lazy_pgettext, pgettext
 
@@ -80,8 +79,8 @@ _TYPED: Final = {
 
 def time_words(locale: str) -> TimeWords:
     """The time words of the reader's language, with the English words."""
-    if locale not in LANGUAGES or locale == CODE_OF_ENGLISH:
-        return ENGLISH
+    if locale not in LANGUAGES or locale == ENGLISH:
+        return ENGLISH_WORDS
     return _with_english(locale, tuple((name, str(text)) for name, text in _TYPED.items()))
 
 

@@ -14,7 +14,7 @@ from ridedash.rides.orders.schedule_times import (
     local_times,
 )
 from ridedash.rides.orders.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH, TimeWords
+from ridedash.rides.orders.time_words import ENGLISH_WORDS, TimeWords
 from ridedash.rides.orders.typed_time import read_time
 from ridedash.wording.say import gettext as _
 from ridedash.wording.say import isolated, lazy
@@ -28,7 +28,7 @@ def why_not(
     error: NotATime | NoSuchTime | TimeQuestion,
     now: datetime,
     tz: ZoneInfo,
-    words: TimeWords = ENGLISH,
+    words: TimeWords = ENGLISH_WORDS,
 ) -> str:
     """The message for a text that is no time or may be several, in the reader's words.
 
@@ -144,7 +144,7 @@ class PickupTexts:
         self,
         now: datetime,
         tz: ZoneInfo,
-        words: TimeWords = ENGLISH,
+        words: TimeWords = ENGLISH_WORDS,
         latest: timedelta = LATEST,
     ) -> LocalTime:
         """The instant that the texts mean. Raises TimeRefused.

@@ -315,6 +315,22 @@ def test_a_press_of_the_director_waits_for_the_end_of_the_day(made: Hotel) -> No
     assert (early, waited.is_set()) == (False, True)
 
 
+def test_every_press_of_the_director_waits_and_nothing_else_does(made: Hotel) -> None:
+    waiting = {
+        name for name, hooks in made.app.before_request_funcs.items() if after_the_day in hooks
+    }
+    pressed = {
+        rule.endpoint.partition(".")[0]
+        for rule in made.app.url_map.iter_rules()
+        if str(rule).startswith("/demo/") and "POST" in (rule.methods or ())
+    }
+    assert {"demo", "demo_stories", "lens"} <= pressed <= waiting
+    director = {
+        rule.endpoint for rule in made.app.url_map.iter_rules() if str(rule).startswith("/demo")
+    }
+    assert waiting <= {name.partition(".")[0] for name in director}
+
+
 def test_the_line_says_how_far_the_day_is_and_goes_away(made: Hotel) -> None:
     with made.app.test_request_context("/"):
         assert words() == ""

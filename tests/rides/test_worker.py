@@ -14,7 +14,7 @@ import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from ridedash.observability.hooks import step
+from ridedash.observability.logs import worker_step
 from ridedash.rides.health import can_send, counts, heartbeat_age
 from ridedash.rides.orders import kiosk_watch, transitions
 from ridedash.rides.tracking.pool import Polling
@@ -434,10 +434,10 @@ def test_a_worker_looks_when_it_is_time_or_when_it_is_woken_and_waits_in_between
 def test_a_job_that_fails_is_logged_by_its_name_and_can_be_begun_again(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before, seen = step.get(), list[tuple[str, int]]()
+    before, seen = worker_step.get(), list[tuple[str, int]]()
 
     def fine() -> bool:
-        seen.append(step.get())
+        seen.append(worker_step.get())
         return True
 
     with world.worker() as worker:
@@ -453,7 +453,7 @@ def test_a_job_that_fails_is_logged_by_its_name_and_can_be_begun_again(
             assert worker._begin("send 7")
             assert worker._do(Job("send 7", fails)) is False
             assert worker._woken, "another one may wait for its thread"
-    assert (seen, step.get()) == ([("send", 7)], before)
+    assert (seen, worker_step.get()) == ([("send", 7)], before)
     messages = [record.getMessage() for record in caplog.records]
     assert [each.split("(")[0].strip() for each in messages] == [
         "send 7 failed: OSError",

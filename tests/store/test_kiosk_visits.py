@@ -210,3 +210,21 @@ def test_orders_whose_ticket_was_never_shown_are_found_for_a_day(tmp_path: Path)
         found = kiosk_visits.without_ticket(s, [1], now)
     assert sorted(found) == sorted((orders["unshown"], orders["seen lately"]))
     desk.close()
+
+
+def test_a_ticket_is_due_although_the_page_ended_where_it_asked_the_desk(tmp_path: Path) -> None:
+    """The desk is asked after Book is pressed, and its approval makes the order."""
+    desk: Desk = make_desk(tmp_path)
+    now, home = desk.now, desk.ids["desk.property"]
+    device = Kiosk(id=1, kind="kiosk", name="Lobby", made_at=now, property_id=home)
+    desk.add(lambda s: s.add(device))
+    made, me = desk.order("BOOKED"), Visit("mine", 1, home)
+    with desk.services.db.write() as s:
+        for screen in ("sending", "asking"):
+            kiosk_visits.touch(s, me, now, screen)
+        assert s.get_one(KioskVisit, "mine").screen == "asking", "the furthest one so far"
+        kiosk_visits.note_order(s, me, made, now)
+        kiosk_visits.end(s, me, VisitEnd("lost", "asking"), now)
+        assert not kiosk_visits.shows_ticket(s, me, made)
+        assert kiosk_visits.without_ticket(s, [1], now + MINUTE) == [made]
+    desk.close()

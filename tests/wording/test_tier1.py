@@ -17,7 +17,7 @@ from flask import Flask, Response, request
 
 from ridedash.extensions import babel, limiter
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.fields import LANGUAGES
+from ridedash.rides.orders.fields import SPOKEN_LANGUAGES
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.rides.tracking.merge import DRIVER_LOST
 from ridedash.service_time import ServiceTime, Turn
@@ -238,7 +238,7 @@ def test_each_file_for_guests_alone_has_texts() -> None:
 def test_the_list_of_what_guests_meet_is_what_they_meet(desk: Desk, recorder: Recorder) -> None:
     template = {words.key_of(each): each for each in words.messages(words.extract())}
     shown = found_by_running(desk, recorder)
-    own_names = {("", name) for _code, name in LANGUAGES}
+    own_names = {("", name) for _code, name in SPOKEN_LANGUAGES}
     unknown = sorted(shown - set(template) - own_names)
     assert unknown == [], "texts that no translator ever sees"
     met = {

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from ridedash.rides.orders.time_answers import NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, TimeWords, normalised_words
+from ridedash.rides.orders.time_words import ENGLISH_WORDS, TWO_THINGS, TimeWords, normalised_words
 from ridedash.rides.orders.typed_time import read_time
 from ridedash.views.booking.pickup_times import quick_times
 from ridedash.views.web.formatting import weekday_time, zone
@@ -409,5 +409,5 @@ def test_weekdays_and_months_are_understood_in_short_in_full_and_in_english(code
 
 
 def test_english_is_itself_alone(code: str) -> None:
-    assert (time_words(code) is ENGLISH) == (code == "en")
-    assert time_words("xx") is ENGLISH
+    assert (time_words(code) is ENGLISH_WORDS) == (code == "en")
+    assert time_words("xx") is ENGLISH_WORDS

@@ -43,20 +43,19 @@ class Progress:
 
 
 def init_app(app: Flask) -> None:
-    """Register the line of the band, the address at which pages poll it, and `after_the_day`."""
+    """Register the line of the band, and the address at which pages poll it."""
     app.extensions[EXTENSION] = Progress()
     app.register_blueprint(bp)
-    app.before_request(after_the_day)
     app.context_processor(lambda: {"day_words": words})
 
 
 def after_the_day() -> Response | None:
-    """Let a POST below /demo/ wait until the rides are made, or refuse it with 503 after WAITS_S.
+    """Let a press of the director wait until the rides are made; 503 after WAITS_S.
 
     Until they are made, the thread that makes them sets the sandbox's clock.
     """
     now: Progress = current_app.extensions[EXTENSION]
-    if not (now.going_on and request.method == "POST" and request.path.startswith("/demo/")):
+    if not now.going_on or request.method != "POST":
         return None
     if now.ended.wait(WAITS_S):
         return None

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from sqlalchemy.orm import Session
 
-from ridedash.demo.beginning import only_with_our_sandbox
+from ridedash.demo.beginning import only_in_a_demo
 from ridedash.demo.lens import exports
 from ridedash.demo.lens.again import MAY_REPEAT, NotRepeated, repeat
 from ridedash.demo.lens.code import curl, httpx_code
@@ -30,8 +30,7 @@ from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.top_bar import demo_words
 from ridedash.wording import gettext as _
 
-bp: Final = Blueprint("lens", __name__, url_prefix="/demo/lens")
-bp.before_request(only_with_our_sandbox)
+bp: Final = only_in_a_demo(Blueprint("lens", __name__, url_prefix="/demo/lens"))
 MOST_NUMBER: Final = 2**53  # integers up to this one are exact in JavaScript
 MOST_EXPORTED: Final = 1_000  # calls in one file of a ride at most
 

@@ -19,9 +19,9 @@ from ridedash.demo.lens.store import LensFile
 from ridedash.demo.lens.writing import OffersOfCause, Seen, Writer
 from ridedash.observability import logs
 from ridedash.observability.exceptions import reason
-from ridedash.observability.hooks import Exchange, Hooks, step
-from ridedash.rides.runtime import Clock
+from ridedash.service.hooks import Exchange, Hooks
 from ridedash.services import Services
+from ridedash.store.database.database import Clock
 
 MOST_WAITING: Final = 2_000
 BATCH_S: Final = 0.2  # calls that come within this time are written together
@@ -85,14 +85,6 @@ class LensRecorder:
         """See Hooks."""
         self._inner.breaker(calls, state)
 
-    def order(self, outcome: str) -> None:
-        """See Hooks."""
-        self._inner.order(outcome)
-
-    def poll(self, outcome: str, late_s: float) -> None:
-        """See Hooks."""
-        self._inner.poll(outcome, late_s)
-
     def _put(self, made: Callable[[], Seen | OffersOfCause]) -> None:
         try:
             if len(self._queue) >= MOST_WAITING or time.monotonic() < self._not_before:
@@ -108,7 +100,7 @@ class LensRecorder:
             log.warning("a call was not recorded: %s", type(error).__name__)
 
     def _cause(self) -> Cause:
-        name, number = step.get()
+        name, number = logs.worker_step.get()
         if request_id := logs.request_id.get():
             page, order = self._page()
             return f"request {request_id} {page}".rstrip(), order

@@ -16,7 +16,7 @@ from ridedash.demo.lens.store import RecordedCall, Ties
 from ridedash.extensions import Services
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.sign_ins import SignInFacts
-from ridedash.views.web.current_user import KNOWN
+from ridedash.views.web.current_user import KNOWN_SIGN_IN
 from ridedash.wire import Kind
 
 EXTENSION: Final = "ridedash.lens"
@@ -47,7 +47,7 @@ def page() -> Cause:
     if not has_request_context() or request.url_rule is None:
         return "", None
     order = (request.view_args or {}).get("order_id")
-    known: SignInFacts | None = request.environ.get(KNOWN)
+    known: SignInFacts | None = request.environ.get(KNOWN_SIGN_IN)
     who = "" if known is None else f", {known.role}"
     route = f"{request.method} {request.url_rule.rule}{who}"
     return route, order if isinstance(order, int) else None

@@ -5,7 +5,7 @@ from typing import Final
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 
-from ridedash.demo.beginning import only_with_our_sandbox
+from ridedash.demo.beginning import only_in_a_demo
 from ridedash.demo.lens.drawing import LYING, STANDING, picture
 from ridedash.demo.lens.elements import SURFACES
 from ridedash.demo.lens.origins import OrderKeys, Origins, origins
@@ -21,8 +21,9 @@ from ridedash.wording import gettext as _
 from ridedash.wording import status_step
 from ridedash.wording.say import with_pauses
 
-bp: Final = Blueprint("lens_rides", __name__, url_prefix="/demo/lens/rides/<int:order_id>")
-bp.before_request(only_with_our_sandbox)
+bp: Final = only_in_a_demo(
+    Blueprint("lens_rides", __name__, url_prefix="/demo/lens/rides/<int:order_id>")
+)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from urllib.parse import urlencode, urlsplit
 
 from ridedash.demo.lens import scrubbing
 from ridedash.demo.lens.operations import ids_of, name_of, result_of, unmoved
-from ridedash.observability.hooks import Exchange
 from ridedash.service.client import TRACK
+from ridedash.service.hooks import Exchange
 
 MOST_CALLS: Final = 5_000
 MOST_BYTES: Final = 50_000_000  # bodies and headers together

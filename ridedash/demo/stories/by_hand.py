@@ -13,9 +13,8 @@ from ridedash.demo.stories.runs import RunPhase, StoryRun
 from ridedash.extensions import services
 from ridedash.store.orders import order_of_form
 
-SCREENS: Final = frozenset(
-    {StageScreen.DESK, StageScreen.KIOSK}
-)  # screens that can type by themselves
+# screens of the stage that can type by themselves
+TYPING: Final = frozenset({StageScreen.DESK, StageScreen.KIOSK})
 
 
 def screen_of(step: StoryStep | None) -> str:

@@ -10,13 +10,12 @@ from typing import Final, NamedTuple
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from ridedash.rides.runtime import Clock
 from ridedash.service.errors import Refused, ServiceError
 from ridedash.service.oauth import OAuthClient, Tokens, pkce_pair
 from ridedash.store import audit
 from ridedash.store.accounts import account_of, default_account, keep_tokens
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.encryption import TokenVault, secret_hash
 from ridedash.store.models.people import Account, LinkStart
 

@@ -3,11 +3,10 @@
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.accounts import account_of, accounts_of, make_default
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Account
 

@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from sqlalchemy import func, select, update
 
-from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.actors import CLI
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Account, LinkStart

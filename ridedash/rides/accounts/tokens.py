@@ -17,13 +17,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import InstrumentedAttribute
 
 from ridedash.rides.codes import KEY_MISSING, NO_CONNECTION, RECONNECT
-from ridedash.rides.runtime import Clock
 from ridedash.service.errors import Refused, ServiceError, Unauthorized
 from ridedash.service.oauth import OAuthClient, SingleFlight, Tokens
 from ridedash.store import audit
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.actors import WORKER
-from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.database.database import Clock, Database, DatabaseBusy
 from ridedash.store.encryption import DecryptionFailed, TokenVault, key_of
 from ridedash.store.models.people import Account
 from ridedash.wire import normal_code

@@ -13,16 +13,15 @@ from sqlalchemy.orm import Session
 from ridedash.rides import tickets
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.kiosk_rules import WRONG_PINS
-from ridedash.rides.runtime import Clock
 from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
 from ridedash.rides.tracking.told import TO_TELL, note_told
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import order_of_staff
 
-NAME: Final = re.compile(r"[a-z_]{1,40}")  # of an attention item
+ITEM_NAME: Final = re.compile(r"[a-z_]{1,40}")  # of an attention item
 LONG_SEARCH: Final = "long_search"  # staff may wait for a driver, or look at a loss of one
 SEEN_LONG_SEARCH: Final = "seen_long_search"  # a timeline event: staff wait on purpose
 NOT_BOOKED: Final = "not_booked"  # the order failed, or the search found no driver
@@ -40,9 +39,9 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
     kiosk takes the ride's number again. `long_search` is no stored item: "Keep waiting" holds until
     the search ends or a driver is lost. False for an order of another property; for `unknown` and
     `held`, which end only with a decision about the order; and for a `name` that does not match
-    NAME, because the audit log would store any text.
+    ITEM_NAME, because the audit log would store any text.
     """
-    if name in (transitions.UNKNOWN, transitions.HELD) or not NAME.fullmatch(name):
+    if name in (transitions.OUTCOME_UNKNOWN, transitions.HELD) or not ITEM_NAME.fullmatch(name):
         return False
     now = clock()
     with db.write() as s:

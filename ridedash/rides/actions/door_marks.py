@@ -17,8 +17,6 @@ IN: Final = "door_in"  # timeline events: the guest got into the car
 AWAY: Final = "door_away"  # the guest is not at the door
 MARKS: Final = {"in": IN, "away": AWAY}
 NAMES: Final = {event: name for name, event in MARKS.items()}
-# statuses in which the guest may be looking for the car, and IN_PROGRESS, which follows them
-MARKED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 
 
 def mark(
@@ -35,7 +33,8 @@ def mark(
         ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
         if order is None or order.state != OrderState.BOOKED or ride is None:
             return False
-        if ride.status not in MARKED or ride.next_poll_at is None:
+        # IN_PROGRESS too: it may come while the guest still looks for the car
+        if ride.status not in wire.CAB_KNOWN or ride.next_poll_at is None:
             return False
         last = s.scalars(
             select(TimelineEvent.name)

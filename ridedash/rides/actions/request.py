@@ -14,12 +14,12 @@ from sqlalchemy.orm import Session
 from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.actions.call import ActionResult, Caller
-from ridedash.rides.runtime import Clock, Runtime
+from ridedash.rides.runtime import Runtime
 from ridedash.rides.states import ACCEPTED, TOO_LATE, may_cancel
 from ridedash.rides.states import actions as allowed_actions
 from ridedash.store import audit
 from ridedash.store.actors import Actor
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
 from ridedash.store.orders import order_of_actor
 

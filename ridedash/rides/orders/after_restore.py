@@ -21,7 +21,7 @@ from ridedash.rides.orders.request import digest
 from ridedash.rides.orders.restore import Noticed, RestoreWatch, doubt, note_restore
 from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.rides.orders.settle import settle
-from ridedash.rides.runtime import Clock, Runtime
+from ridedash.rides.runtime import Runtime
 from ridedash.service.errors import ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.bookings import NewBooking
@@ -29,7 +29,7 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit, restores
 from ridedash.store.accounts import account_of, accounts_of
 from ridedash.store.actors import CLI, Who, by_staff
-from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.database.database import Clock, Database, retry_conflict
 from ridedash.store.guests import GuestDetails, lock_guest, store_guest
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import Account, Guest, Property
@@ -230,7 +230,7 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
         s.flush()
         transitions.add_event(s, order, "order", OrderState.UNKNOWN, now)
         transitions.add_event(s, order, "event", RECOVERED, now)
-        transitions.raise_attention(s, order, transitions.UNKNOWN, order.mtx, now)
+        transitions.raise_attention(s, order, transitions.OUTCOME_UNKNOWN, order.mtx, now)
         if lost.outcome is not None:
             settle(s, order, from_record(lost.outcome), now, who)
             _note_proved(s, order, now)
@@ -243,7 +243,7 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
 def _note_proved(s: Session, order: Order, now: datetime) -> None:
     """Clear the attention item of an order whose outcome is proved."""
     if order.state != OrderState.UNKNOWN:
-        transitions.clear_attention(s, order, transitions.UNKNOWN, now)
+        transitions.clear_attention(s, order, transitions.OUTCOME_UNKNOWN, now)
 
 
 def _order(lost: LostOrder, account_id: int, now: datetime) -> Order:

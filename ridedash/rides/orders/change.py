@@ -22,10 +22,9 @@ from ridedash.rides.orders.request import (
     ordered_value,
     restated,
 )
-from ridedash.rides.runtime import Clock
 from ridedash.store import audit, guests
 from ridedash.store.accounts import affiliate_uid_of
-from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.database.database import Clock, Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
 

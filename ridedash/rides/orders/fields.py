@@ -20,7 +20,7 @@ UTC_ZONE: Final = ZoneInfo("UTC")
 MAX_NAME: Final = 120
 MAX_NOTE: Final = 500
 MOST_CARS: Final = 6  # cars in one group
-LANGUAGES: Final = (  # languages that a guest may speak: code, and name in that language
+SPOKEN_LANGUAGES: Final = (  # languages that a guest may speak: code, and name in that language
     ("en", "English"),
     ("ar", "العربية"),
     ("bn", "বাংলা"),
@@ -171,7 +171,7 @@ class BookingRequest:
         metadata=_field(
             "language",
             guest="language",
-            control=ChoiceControl(_("Language"), (("", _("Not said")), *LANGUAGES)),
+            control=ChoiceControl(_("Language"), (("", _("Not said")), *SPOKEN_LANGUAGES)),
         ),
     )
     guest_note: str | None = field(  # about the guest, shown with each of their rides

@@ -29,13 +29,13 @@ from ridedash.rides.orders.place import (
     check_request,
 )
 from ridedash.rides.orders.press import Part
-from ridedash.rides.runtime import Clock, Runtime
+from ridedash.rides.runtime import Runtime
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.products import Product
 from ridedash.store import audit, guests
 from ridedash.store.accounts import affiliate_uid_of
 from ridedash.store.actors import WORKER, Actor
-from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.database.database import Clock, Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Property
 from ridedash.store.offers import OfferOwner, add_offer, trip_of
@@ -47,8 +47,8 @@ LONGEST: Final = timedelta(hours=24)
 MOST_MINOR: Final = 2**31 - 1  # the largest value of the ceiling's column
 # reasons why a press ordered nothing; others are in rides/codes.py and due.py
 ABOVE: Final = "START_ABOVE"  # the current price is above the ceiling
-METERED: Final = "START_METERED"  # the price was fixed and is now metered
-HELD: Final = "START_HELD"  # the database was restored: staff decide
+START_METERED: Final = "START_METERED"  # the price was fixed and is now metered
+START_HELD: Final = "START_HELD"  # the database was restored: staff decide
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def _check_waiting_request(request: BookingRequest, limits: Limits, now: datetim
 def _check_limits(order: Order, now: datetime) -> None:
     """Raises NotStarted when the order is held, or can't be started any more."""
     if order.held_at is not None:
-        raise NotStarted(HELD)
+        raise NotStarted(START_HELD)
     if not may_start(order, now):
         raise NotStarted(START_MISSED)
 
@@ -241,7 +241,7 @@ def _product(runtime: Runtime, order: Order, offer: Offer, usual: str | None) ->
     if price is None or product.currency not in agreed:
         raise NotStarted(NO_PRICE)
     if offer.seat_prices and is_metered(product):
-        raise NotStarted(METERED)  # no one has agreed to a metered price
+        raise NotStarted(START_METERED)  # no one has agreed to a metered price
     if in_minor(price) > (order.ceiling_minor or 0):
         raise NotStarted(ABOVE, price)
     return product

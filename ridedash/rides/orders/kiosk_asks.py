@@ -25,10 +25,10 @@ from ridedash.store import audit
 from ridedash.store.actors import by_kiosk, by_staff
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import DecryptionFailed, TokenVault
+from ridedash.store.kiosk_desk import ASK_LASTS
 from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, WhoPays
 from ridedash.store.models.orders import Offer
 
-LASTS: Final = timedelta(seconds=180)  # a guest who stands at the kiosk waits no longer
 # how long kiosks are closed after a request that no one answered
 AWAY_FOR: Final = timedelta(minutes=10)
 # how long an approval can be used after the desk's answer
@@ -170,7 +170,7 @@ def answer_ask(db: Database, now: datetime, answer: AskAnswer) -> bool:
         row = s.get(KioskAsk, answer.ask_id, with_for_update=True)
         if row is None or row.property_id != answer.property_id:
             return False
-        if row.state != AskState.WAITING or now >= row.asked_at + LASTS:
+        if row.state != AskState.WAITING or now >= row.asked_at + ASK_LASTS:
             return False
         row.state = (AskState.APPROVED if answer.approved else AskState.DECLINED).value
         row.house_pays = answer.approved and answer.house_pays
@@ -197,7 +197,7 @@ def waiting_asks(
         .where(
             KioskAsk.property_id == property_id,
             KioskAsk.state == AskState.WAITING.value,
-            KioskAsk.asked_at > now - LASTS,
+            KioskAsk.asked_at > now - ASK_LASTS,
         )
         .order_by(KioskAsk.asked_at, KioskAsk.id)
     )
@@ -216,7 +216,7 @@ def waiting_asks(
                     request.seats,
                     offer,
                     row.asked_at,
-                    row.asked_at + LASTS,
+                    row.asked_at + ASK_LASTS,
                 )
             )
     return found
@@ -262,13 +262,14 @@ def reprice(s: Session, ask_id: int, offer_id: int, *, same: bool, now: datetime
 def desk_is_away(s: Session, property_id: int, now: datetime) -> bool:
     """Whether the desk gave no answer to the latest request of the last 13 minutes.
 
-    These are LASTS and AWAY_FOR. Requests whose guest still waits, or has left early, don't count.
+    These are ASK_LASTS and AWAY_FOR. Requests whose guest still waits, or has left early, don't
+    count.
     """
-    waited = or_(KioskAsk.answered_by.is_not(None), KioskAsk.asked_at <= now - LASTS)
+    waited = or_(KioskAsk.answered_by.is_not(None), KioskAsk.asked_at <= now - ASK_LASTS)
     left = and_(KioskAsk.reason.is_not(None), KioskAsk.answered_by.is_(None))
     newest = (
         select(KioskAsk.answered_by)
-        .where(KioskAsk.property_id == property_id, KioskAsk.asked_at > now - LASTS - AWAY_FOR)
+        .where(KioskAsk.property_id == property_id, KioskAsk.asked_at > now - ASK_LASTS - AWAY_FOR)
         .where(waited, ~left)
         .order_by(KioskAsk.asked_at.desc(), KioskAsk.id.desc())
         .limit(1)
@@ -296,7 +297,7 @@ def end_asks(s: Session, kiosk_id: int, visit_id: str, now: datetime) -> None:
         KioskAsk.state.in_((AskState.WAITING.value, AskState.APPROVED.value)),
     )
     for row in s.scalars(query.with_for_update()):
-        in_vain = row.state == AskState.WAITING and now >= row.asked_at + LASTS
+        in_vain = row.state == AskState.WAITING and now >= row.asked_at + ASK_LASTS
         _end(row, "" if in_vain else LEFT, now)
 
 
@@ -316,7 +317,7 @@ def expire_asks(s: Session, now: datetime) -> int:
 
 def _is_late(now: datetime) -> ColumnElement[bool]:
     """The condition for approvals that no one can answer or use any more; their names must go."""
-    waiting = and_(KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - LASTS)
+    waiting = and_(KioskAsk.state == AskState.WAITING.value, KioskAsk.asked_at <= now - ASK_LASTS)
     unused = and_(
         KioskAsk.state == AskState.APPROVED.value,
         KioskAsk.order_id.is_(None),
@@ -332,7 +333,7 @@ def _end(row: KioskAsk, reason: str, now: datetime) -> None:
 
 def _now(row: KioskAsk, vault: TokenVault, now: datetime) -> AskNow:
     state = AskState(row.state)
-    if state is AskState.WAITING and now >= row.asked_at + LASTS:
+    if state is AskState.WAITING and now >= row.asked_at + ASK_LASTS:
         state = AskState.EXPIRED
     return AskNow(
         row.id,

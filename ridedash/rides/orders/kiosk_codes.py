@@ -23,7 +23,7 @@ from ridedash.store.models.kiosks import KioskCode
 from ridedash.text import compact_key
 
 DIGITS: Final = 6
-LASTS: Final = timedelta(minutes=10)
+DESK_CODE_LASTS: Final = timedelta(minutes=10)
 WRONG_CODES: Final = 5  # wrong codes at one kiosk in ten minutes, at most
 ATTEMPTS: Final = 20  # attempts to find digits that no open code of the property has
 _CODE: Final = re.compile(rf"[0-9]{{{DIGITS}}}")
@@ -64,7 +64,7 @@ def make_code(db: Database, now: datetime, key: str, wanted: NewCode) -> str:
             house_pays=wanted.house_pays,
             made_by=wanted.staff_id,
             made_at=now,
-            expires_at=now + LASTS,
+            expires_at=now + DESK_CODE_LASTS,
         )
         s.add(row)
         s.flush()

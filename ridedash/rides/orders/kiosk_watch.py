@@ -93,9 +93,9 @@ def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
     """
     order = s.get_one(Order, order_id)
     visits = select(KioskVisit).where(KioskVisit.order_id == order_id).with_for_update()
-    waiting = [row for row in s.scalars(visits) if row.screen == kiosk_visits.SENDING]
+    waiting = [row for row in s.scalars(visits) if row.screen in kiosk_visits.TICKET_DUE]
     for row in waiting:
-        row.screen = kiosk_visits.UNSHOWN
+        row.screen = kiosk_visits.KioskScreen.UNSHOWN
     if not waiting or order.state in kiosk_visits.NO_TICKET_NEEDED:
         return len(waiting)
     guest = s.get_one(Guest, order.guest_id)

@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.guest_lists import (
     GuestList,
     LineState,
@@ -26,17 +25,17 @@ from ridedash.store.guest_lists import (
 )
 
 # questions of a line; others are codes of due.py and codes.py
-PRICE: Final = "LIST_PRICE"  # the price is now higher than the one that was shown
-METERED: Final = "LIST_METERED"  # the price was fixed, and is by the meter now
-GUARD: Final = "LIST_GUARD"  # the guest has an open ride from there
-NOT_BOOKABLE: Final = "LIST_NOT_BOOKABLE"  # a part of the request is not possible any more
+LIST_PRICE: Final = "LIST_PRICE"  # the price is now higher than the one that was shown
+LIST_METERED: Final = "LIST_METERED"  # the price was fixed, and is by the meter now
+LIST_GUARD: Final = "LIST_GUARD"  # the guest has an open ride from there
+LIST_NOT_BOOKABLE: Final = "LIST_NOT_BOOKABLE"  # a part of the request is not possible any more
 # why a list is stopped
-STOPPED: Final = "LIST_STOPPED"  # by a person
-FAILING: Final = "LIST_FAILING"  # none of the last wave was booked
-RESTORED: Final = "LIST_RESTORED"  # the database was restored
-SILENT: Final = "LIST_SILENT"  # the ride service could not be asked for ten minutes
+LIST_STOPPED: Final = "LIST_STOPPED"  # by a person
+LIST_FAILING: Final = "LIST_FAILING"  # none of the last wave was booked
+LIST_RESTORED: Final = "LIST_RESTORED"  # the database was restored
+LIST_SILENT: Final = "LIST_SILENT"  # the ride service could not be asked for ten minutes
 WHO: Final = ("name", "room", "phone", "phone2")  # of a guest who rides along, in a plan
-ANSWERABLE: Final = (PRICE, METERED, GUARD)  # questions that a yes answers
+ANSWERABLE: Final = (LIST_PRICE, LIST_METERED, LIST_GUARD)  # questions that a yes answers
 
 
 class ListChanged(Exception):
@@ -114,7 +113,7 @@ def stop(db: Database, clock: Clock, property_id: int, list_id: int, staff_id: i
         found = _locked(s, property_id, list_id)
         if found.state != ListState.RUNNING:
             return False
-        stop_list(found, STOPPED, now)
+        stop_list(found, LIST_STOPPED, now)
         _record(s, found, staff_id, "list.stop", now)
         return True
 
@@ -155,10 +154,10 @@ def answer(
             return False
         if code not in ANSWERABLE or line.plan is None:
             return False
-        if code == GUARD:
+        if code == LIST_GUARD:
             line.plan = {**line.plan, "beside": line.plan.get("busy", [])}
         else:
-            line.shown_minor, line.metered = line.price_minor, code == METERED or line.metered
+            line.shown_minor, line.metered = line.price_minor, code == LIST_METERED or line.metered
         line.state, line.code, line.price_minor = LineState.WAITING, None, None
         if found.state != ListState.STOPPED:
             _run(found, staff_id, now)

@@ -31,12 +31,12 @@ from ridedash.rides.orders.due import CAR_GONE, NO_JOURNAL, NO_PRICE, SHORT_WAIT
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.guest_start import in_minor, is_metered, price_of
 from ridedash.rides.orders.list_press import (
-    FAILING,
-    GUARD,
-    METERED,
-    NOT_BOOKABLE,
-    PRICE,
-    SILENT,
+    LIST_FAILING,
+    LIST_GUARD,
+    LIST_METERED,
+    LIST_NOT_BOOKABLE,
+    LIST_PRICE,
+    LIST_SILENT,
     ask,
     stop_list,
     touch,
@@ -54,6 +54,7 @@ from ridedash.rides.orders.press import token_of
 from ridedash.rides.orders.restore import RestoreWatch
 from ridedash.rides.orders.schedule_times import wait_after
 from ridedash.rides.runtime import Runtime
+from ridedash.rides.states import BEING_SENT
 from ridedash.service.errors import ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.products import Product
@@ -173,7 +174,7 @@ class ListDriver:
             if found is None or not _is_failing(s, found):
                 return False
             if found.state == ListState.RUNNING:
-                stop_list(found, FAILING, self.runtime.clock())
+                stop_list(found, LIST_FAILING, self.runtime.clock())
             return True
 
     def _lines(self, of: GuestList) -> list[ListLine]:
@@ -262,11 +263,11 @@ class ListDriver:
             except GuardBusy as error:
                 if self._note_busy(wave, line, error):
                     return  # the next wave books it
-                raise _Asks(GUARD) from error
+                raise _Asks(LIST_GUARD) from error
             except OfferStale:
                 raise _Later(RATE_LIMITED) from None  # a busy machine: the next wave prices anew
             except (RequestRefused, OfferUnknown) as error:
-                raise _Asks(NOT_BOOKABLE) from error
+                raise _Asks(LIST_NOT_BOOKABLE) from error
         if order_id is not None:
             made = order_id
             retry_conflict(lambda: self._link(wave, line.number, made))
@@ -338,7 +339,7 @@ class ListDriver:
 
     def _postpone(self, found: GuestList, code: str, now: datetime) -> None:
         if found.pressed_at is not None and now - found.pressed_at > PATIENCE and found.tries:
-            stop_list(found, SILENT, now)
+            stop_list(found, LIST_SILENT, now)
             return
         found.tries += 1
         found.next_at = now + wait_after(found.tries)
@@ -419,9 +420,9 @@ def _check_price(product: Product, line: ListLine) -> None:
         raise _Asks(NO_PRICE)
     minor = in_minor(price)
     if is_metered(product) and not line.metered:
-        raise _Asks(METERED, minor)
+        raise _Asks(LIST_METERED, minor)
     if minor > line.shown_minor:
-        raise _Asks(PRICE, minor)
+        raise _Asks(LIST_PRICE, minor)
 
 
 def _request(of: GuestList, line: ListLine, offer_id: int) -> BookingRequest:
@@ -486,7 +487,7 @@ def _is_failing(s: Session, of: GuestList) -> bool:
         select(Order.state, Order.code)
         .where(Order.group_key == of.group_key, Order.pickup_at.is_(None))
         .where(Order.created_at >= (of.pressed_at or of.created_at))
-        .where(Order.state.not_in((OrderState.READY, OrderState.SENDING)))
+        .where(Order.state.not_in(BEING_SENT))
         .order_by(Order.id.desc())
         .limit(WAVE)
     )

@@ -27,11 +27,11 @@ from ridedash.rides.orders.fields import CHANGEABLE, BookingRequest
 from ridedash.rides.orders.place import RequestRefused, offer_of
 from ridedash.rides.orders.request import offered, ordered_value, seat_prices
 from ridedash.rides.orders.schedule_times import departure_of, ride_on
-from ridedash.rides.runtime import Clock, Runtime
+from ridedash.rides.runtime import Runtime
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.products import Product
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.database.database import Clock, Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
 from ridedash.store.offers import OfferOwner, Trip, add_offer, trip_of

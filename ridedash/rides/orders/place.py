@@ -27,11 +27,17 @@ from ridedash.rides.orders.request import (
     open_rides,
     request_digest,
 )
-from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
+from ridedash.rides.runtime import Failpoint, no_failpoint
 from ridedash.rides.states import UNSENT
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of, affiliate_uid_of
-from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
+from ridedash.store.database.database import (
+    Clock,
+    CommitUnknown,
+    Database,
+    DatabaseBusy,
+    retry_conflict,
+)
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest, Staff
 from ridedash.store.offers import (

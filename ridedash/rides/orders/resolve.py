@@ -19,14 +19,14 @@ from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.settle import settle
-from ridedash.rides.runtime import Clock, Runtime
+from ridedash.rides.runtime import Runtime
 from ridedash.rides.states import UNSENT
 from ridedash.service.errors import BadStatus, Refused, ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
 from ridedash.store.actors import Actor, by_staff
-from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.database.database import Clock, Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride
 from ridedash.store.models.people import Guest
 from ridedash.store.orders import order_of_actor, order_of_staff
@@ -246,7 +246,7 @@ def _link(
             return Checked("linked", order_id=_other_order(s, order, booking_id))
         facts = {"property_id": order.property_id, "place": checked.outcome}
         audit.record(s, who, "order.resolve", f"orders:{order_id}", OrderState.BOOKED, now, **facts)
-        transitions.clear_attention(s, order, transitions.UNKNOWN, now)
+        transitions.clear_attention(s, order, transitions.OUTCOME_UNKNOWN, now)
     return checked
 
 

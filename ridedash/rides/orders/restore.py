@@ -17,8 +17,7 @@ from ridedash.observability.exceptions import reason
 from ridedash.rides import health
 from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.list_press import RESTORED as LIST_RESTORED
-from ridedash.rides.orders.list_press import stop_list
+from ridedash.rides.orders.list_press import LIST_RESTORED, stop_list
 from ridedash.rides.orders.outcome import from_record
 from ridedash.rides.orders.sent_journal import (
     Last,
@@ -27,11 +26,10 @@ from ridedash.rides.orders.sent_journal import (
     SentJournal,
 )
 from ridedash.rides.orders.settle import UNPROVED, settle
-from ridedash.rides.runtime import Clock
 from ridedash.rides.states import ACCEPTED, UNSENT, WITHOUT_RIDE, BadTransition
 from ridedash.store import audit, restores
 from ridedash.store.actors import WORKER, Who
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.models.lists import GuestList, ListState
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.restores import Restore, Watermark

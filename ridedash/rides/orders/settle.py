@@ -18,7 +18,7 @@ from ridedash.store.models.orders import Order, OrderState, Ride
 
 LATE_ANSWER: Final = "order.late_answer"  # an audit entry, see `_record_late_answer`
 UNPROVED: Final = frozenset({OrderState.SENDING, OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED})
-SHORT_WAIT_S: Final = 10.0  # the longest Retry-After for which a send waits, once
+LONGEST_RETRY_AFTER_S: Final = 10.0  # the longest Retry-After for which a send waits, once
 
 
 def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: Who) -> OrderState:
@@ -90,7 +90,7 @@ def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
         order.reauthorised = True
         return True
     wait = outcome.retry_after_s
-    if outcome.retry != RATE or order.throttled or wait is None or wait > SHORT_WAIT_S:
+    if outcome.retry != RATE or order.throttled or wait is None or wait > LONGEST_RETRY_AFTER_S:
         return False
     due_at = now + timedelta(seconds=wait)
     if due_at >= too_late:

@@ -132,16 +132,16 @@ class TimeWords:
 
         It is `mark`, as in +1 h, for a language whose word for hours is only the English one.
         """
-        borrowed = self.today[0] != ENGLISH.today[0] and self.hours[0] in ENGLISH.hours
+        borrowed = self.today[0] != ENGLISH_WORDS.today[0] and self.hours[0] in ENGLISH_WORDS.hours
         return self.mark[0] if borrowed else self.hours[0]
 
     def and_english(self) -> "TimeWords":
         """These words plus the English ones, which everybody may type, except single letters."""
-        if self == ENGLISH:
+        if self == ENGLISH_WORDS:
             return self
         both: dict[str, Any] = {}
         for each in fields(self):
-            own, english = getattr(self, each.name), getattr(ENGLISH, each.name)
+            own, english = getattr(self, each.name), getattr(ENGLISH_WORDS, each.name)
             if each.name == "of_24":
                 both[each.name] = own
             elif each.name in ("weekdays", "months"):
@@ -157,7 +157,7 @@ _ONES: Final = (
     *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 )
 
-ENGLISH: Final = TimeWords(
+ENGLISH_WORDS: Final = TimeWords(
     today=("today",),
     tonight=("tonight", "this evening"),
     tomorrow=("tomorrow", "tomorow", "tommorow", "tommorrow", "tmrw", "tmr", "tom", "tm"),

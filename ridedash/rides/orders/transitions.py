@@ -55,7 +55,7 @@ LOGGED: Final = {
 # the key in Session.info of the list of new states, which are counted after the commit
 NEW_STATES: Final = "new_states"
 # attention items of orders; those of rides are in rides/tracking/policy.py
-UNKNOWN: Final = "unknown"
+OUTCOME_UNKNOWN: Final = "unknown"
 CONTRADICTION: Final = "contradiction"
 LATE_DOUBLE: Final = "late_double"
 # a planned ride that is due and could not be sent yet; the detail is the reason
@@ -94,14 +94,14 @@ def change_state(
     if to in LOGGED:
         event.listen(s, "after_commit", partial(_log, order.id, to, order.code), once=True)
     if was is OrderState.UNKNOWN:
-        clear_attention(s, order, UNKNOWN, now)
+        clear_attention(s, order, OUTCOME_UNKNOWN, now)
     if was is OrderState.WAITING:
         clear_attention(s, order, NOT_STARTED, now)
         clear_attention(s, order, HELD, now)
     if to is OrderState.WAITING and order.held_at is not None:  # its withdrawal was undone
         raise_attention(s, order, HELD, None, now)
     if to is OrderState.UNKNOWN:
-        raise_attention(s, order, UNKNOWN, order.mtx, now)
+        raise_attention(s, order, OUTCOME_UNKNOWN, order.mtx, now)
     if order.pickup_at is not None:
         _note_planned(s, order, to, now)
     subject, facts = f"orders:{order.id}", {"property_id": order.property_id, "was": was} | facts

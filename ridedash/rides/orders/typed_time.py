@@ -17,9 +17,9 @@ from zoneinfo import ZoneInfo
 
 from ridedash.rides.orders.schedule_times import LocalTime, NoSuchTime, local_time, local_times
 from ridedash.rides.orders.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH, UNSPACED, TimeWords, normalised_words
+from ridedash.rides.orders.time_words import ENGLISH_WORDS, UNSPACED, TimeWords, normalised_words
 from ridedash.rides.orders.typed_days import Days, read_days
-from ridedash.rides.orders.typed_words import LONGEST, SPOKEN, tagged
+from ridedash.rides.orders.typed_words import SPOKEN, TIME_CHARS, tagged
 from ridedash.text import ascii_digits, one_line
 
 _DAY: Final = 24 * 60  # minutes
@@ -53,7 +53,9 @@ class Text:
         return found
 
 
-def read_time(text: str, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH) -> LocalTime:
+def read_time(
+    text: str, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH_WORDS
+) -> LocalTime:
     """The instant that a typed text names, in UTC and after `now`, in whole minutes.
 
     A time without a day means the next such time. Raises NotATime; TimeQuestion for what may be
@@ -70,7 +72,7 @@ def read_time(text: str, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH
     except (NotATime, TimeQuestion) as error:
         # the message quotes what was typed, never a tag
         if "<" in error.part:
-            error.part = " ".join(text.split())[:LONGEST]
+            error.part = " ".join(text.split())[:TIME_CHARS]
         raise
 
 
@@ -83,7 +85,7 @@ _INSTANT: Final = re.compile(
 
 def _instant(text: str) -> datetime | None:
     """The instant of 2026-11-24T06:15+05:30; None for another text. Raises NotATime."""
-    plain = ascii_digits(normalised_words(one_line(text, LONGEST + 1)))
+    plain = ascii_digits(normalised_words(one_line(text, TIME_CHARS + 1)))
     found = _INSTANT.fullmatch(plain)
     if not found:
         return None

@@ -14,7 +14,7 @@ from ridedash.rides.orders.time_answers import NotATime, TimeRefusal
 from ridedash.rides.orders.time_words import TWO_THINGS, UNSPACED, TimeWords, normalised_words
 from ridedash.text import ascii_digits, one_line
 
-LONGEST: Final = 60  # characters
+TIME_CHARS: Final = 60  # characters
 SPOKEN: Final = "<spoken>"
 # a letter, or a combining mark as Hindi uses it
 _LETTER: Final = r"(?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963])"
@@ -40,8 +40,8 @@ def tagged(text: str, words: TimeWords) -> str:
 
     Raises NotATime for a word that is in no list, or has two meanings.
     """
-    typed = one_line(text, LONGEST + 1).casefold()
-    if len(typed) > LONGEST:
+    typed = one_line(text, TIME_CHARS + 1).casefold()
+    if len(typed) > TIME_CHARS:
         raise NotATime(TimeRefusal.UNKNOWN, typed[:20] + "…")
     plain = _with_digits(normalised_words(typed).replace("<", " "))
     tags, phrases = _tags_and_pattern(words)

@@ -16,11 +16,10 @@ from sqlalchemy.orm import Session
 
 from ridedash.names import RUN_ON, name_key, spelt
 from ridedash.rides.privacy.retention import forget_guest
-from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.actors import CLI
 from ridedash.store.companions import erase_companions, named_companions
-from ridedash.store.database.database import Database
+from ridedash.store.database.database import Clock, Database
 from ridedash.store.guest_lists import erase_words
 from ridedash.store.models.desk import ShiftNote
 from ridedash.store.models.orders import UNSETTLED, Action, Order, Ride, TimelineEvent

@@ -31,11 +31,6 @@ FIELD_BY_FIELD: Final = ("price", "trip")
 # not among the facts: the start code has its own column, the others are shown nowhere
 NEVER_STORED: Final = ("otp", "otp_text", "speed", "promotional_message")
 
-DRIVER_STATUSES: Final = frozenset(
-    {wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS}
-)
-OTP_STATUSES: Final = wire.OTP_STATUSES | {wire.SOFT_ALLOCATED}
-
 # names of events
 STATUS: Final = "status"
 HANDOVER: Final = "handover"  # the hand-over: a ride polled by its txn_id has its booking id now
@@ -144,14 +139,14 @@ def rank(kind: Kind, status: str | None) -> int:
 def _apply(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime) -> Merged:
     status, reported = _status(before, snapshot)
     searching = status is None or status in wire.SEARCHING
-    lost = searching and before.status in DRIVER_STATUSES
+    lost = searching and before.status in wire.CAB_KNOWN
     snapshot = without_cab(snapshot) if searching else snapshot
     swapped = not lost and other_plate(before.facts, snapshot)
     old = without_cab(before.facts) if lost or swapped else before.facts
     old = without_eta(old) if status != before.status else old
     booking_id = before.booking_id or snapshot.booking_id
     allotted_at = before.allotted_at  # a later driver doesn't restart the time of free cancelling
-    if allotted_at is None and status in DRIVER_STATUSES:
+    if allotted_at is None and status in wire.CAB_KNOWN:
         allotted_at = now
     position_at = None if lost or swapped else before.position_at
     if snapshot.position:
@@ -162,7 +157,7 @@ def _apply(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime
         status=status,
         reported=reported,
         facts=merged_facts(old, snapshot, status, booking_id),
-        otp=snapshot.otp if status in OTP_STATUSES else None,
+        otp=snapshot.otp if status in wire.MAY_HAVE_OTP else None,
         back_status=None,
         previous_plate=before.facts.vehicle_number if swapped else before.previous_plate,
         swapped_at=now if swapped else before.swapped_at,

@@ -20,7 +20,6 @@ from ridedash.rides.tracking.merge import (
     ALARMS,
     CAR_SWAPPED,
     DRIVER_LOST,
-    DRIVER_STATUSES,
     HANDOVER,
     OTHER_BOOKING,
     STATUS,
@@ -321,8 +320,7 @@ def _order_effects(before: Before, after: RideState, *, handed_over: bool) -> di
     state, is_open = before.order_state, before.order_open
     if handed_over:
         effects["armed_cancel"] = "call"
-    ridden = after.status in DRIVER_STATUSES or after.status == wire.COMPLETED
-    if state == OrderState.MATCHING and (handed_over or ridden):
+    if state == OrderState.MATCHING and (handed_over or after.status in wire.HAD_CAB):
         state, is_open = OrderState.BOOKED, True
         effects["transition"] = state
     if after.ended_at is not None and is_open:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from ridedash.observability.hooks import NoHooks, step
+from ridedash.observability.logs import worker_step
 from ridedash.rides.accounts.tokens import (
     NeedsReconnect,
     NoRefreshNow,
@@ -35,7 +35,6 @@ class Tracker:
     def __init__(self, runtime: Runtime, chance: Callable[[], float] = random.random) -> None:
         self.runtime = runtime
         self._recorder = PollRecorder(runtime, chance)
-        self._hooks = runtime.hooks or NoHooks()
         self._tokens = TokenCache(runtime.tokens)
 
     def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
@@ -53,7 +52,7 @@ class Tracker:
         Long answers are parsed at once, others later, together (`read`).
         """
         self.runtime.failpoint("poll.claimed")
-        step.set(("poll", claim.ride_id))  # valid until the next poll of this thread
+        worker_step.set(("poll", claim.ride_id))  # valid until the next poll of this thread
         polled = Polled(claim, self._ask(claim), self.runtime.clock())
         self.runtime.failpoint("poll.answered")
         if isinstance(polled.answer, Answer) and len(polled.answer.body) > SMALL:
@@ -80,7 +79,7 @@ class Tracker:
             outcome = (
                 "answered" if isinstance(each.answer, Snapshot) else type(each.answer).__name__
             )
-            self._hooks.poll(outcome, late.total_seconds())
+            self.runtime.on_poll(outcome, late.total_seconds())
         return self._recorder.write(polls)
 
     def _decided(self, polled: Polled) -> Polled:

@@ -19,7 +19,6 @@ from ridedash.store.models.orders import Attention, Order, Ride, TimelineEvent
 TOLD: Final = "guest_told"  # a timeline event; the detail is the plate
 # attention items that end when the guest has been told
 TO_TELL: Final = (CAR_SWAPPED, DRIVER_LOST)
-COMING: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
 
 def note_told(s: Session, order: Order, now: datetime) -> None:
@@ -56,7 +55,7 @@ def is_news(events: Sequence[TimelineEvent], items: Sequence[Attention], ride: R
 def _plate_now(s: Session, order_id: int) -> str | None:
     """The plate of the car that comes for the guest; None without one."""
     ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
-    if ride is None or ride.status not in COMING:
+    if ride is None or ride.status not in wire.BEFORE_RIDE:
         return None
     plate: str | None = ride.facts.get("vehicle_number")
     return plate

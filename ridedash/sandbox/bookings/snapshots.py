@@ -19,7 +19,6 @@ MOVING: Final = (  # the fields that change during a status: position, speed, re
     ',"driver_lat":%r,"driver_lng":%r,"bearing":%r,"speed":%r,'
     '"duration":{"value":%d,"unit":"MINUTE"},"distance":{"value":%d,"unit":"METER"}}'
 )
-LIVE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 
 
 def by_txn(booking: Booking, now: float) -> dict[str, Any]:
@@ -39,7 +38,7 @@ def by_txn(booking: Booking, now: float) -> dict[str, Any]:
 def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[str, Any] | str:
     """The snapshot of a booking at a time.
 
-    Point-to-point and share rides in a status of LIVE give serialised JSON text, others an object.
+    Point-to-point and share rides with a known cab give serialised JSON text, others an object.
     """
     phase = booking.phase(now)
     body: dict[str, Any] = {
@@ -50,7 +49,7 @@ def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[
     }
     if booking.kind is wire.Kind.AUTO:
         return body | _auto(booking, tariff, zone, phase, now)
-    if phase.status in LIVE:
+    if phase.status in wire.CAB_KNOWN:
         return _full(booking, tariff, phase, now, body)
     if phase.status == wire.COMPLETED:
         body |= _places(booking, ended=True) | _car(_driver(booking, phase))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from typing import Final
 
-from ridedash.observability.hooks import Hooks, NoHooks
 from ridedash.service.errors import Throttled
+from ridedash.service.hooks import Hooks, NoHooks
 from ridedash.service.throttle.breaker import Breaker, Silence
 from ridedash.service.throttle.rate_limit import RetryBudget, TokenBucket
 

@@ -21,7 +21,7 @@ import httpcore
 import httpx
 
 from ridedash.observability import redaction
-from ridedash.service.errors import NoAnswer, Unreadable
+from ridedash.service.errors import NoAnswer, ServiceError, Unreadable
 from ridedash.service.transport import strict_json
 from ridedash.service.transport.connection import (
     IDLE_S,
@@ -32,7 +32,6 @@ from ridedash.service.transport.connection import (
     simple_get,
 )
 from ridedash.service.transport.egress import DIRECT, Egress
-from ridedash.service.transport.marks import Marks
 from ridedash.text import one_line
 
 CAP_BYTES: Final = 1 << 20
@@ -54,6 +53,23 @@ _BEFORE_SENDING: Final = (
     httpx.UnsupportedProtocol,
     httpx.LocalProtocolError,
 )
+
+
+class Marks:
+    """When the steps of one call happened, by time.perf_counter, and why it failed."""
+
+    __slots__ = ("answered", "evidence", "failure", "permitted")
+
+    def __init__(self) -> None:
+        self.permitted: float | None = None  # None: the call got no permit
+        self.answered: float | None = None  # when the head of the answer had arrived
+        self.failure = self.evidence = ""
+
+    def failed(self, error: ServiceError) -> None:
+        """Note the words of an error, not the error itself, whose frames may hold tokens."""
+        self.failure = str(error) or type(error).__name__
+        if isinstance(error, Unreadable):
+            self.evidence = error.evidence
 
 
 @dataclass(frozen=True, slots=True)

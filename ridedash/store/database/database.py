@@ -28,6 +28,7 @@ from ridedash.store.database.numbers import keep_numbers
 __all__ = [
     "BadDatabaseUrl",
     "Base",
+    "Clock",
     "CommitUnknown",
     "Database",
     "DatabaseBusy",
@@ -41,7 +42,7 @@ __all__ = [
 
 
 T = TypeVar("T")
-Clock = Callable[[], datetime]
+Clock = Callable[[], datetime]  # the present time: aware, in UTC
 Monotonic = Callable[[], float]
 Reading = tuple[datetime, float]  # the database's time, and the monotonic time at the same instant
 

@@ -17,7 +17,7 @@ from ridedash.views.admin.property import TypedPlace, UnknownPlace, read_place
 from ridedash.wording import gettext as _
 from ridedash.wording.languages import ENGLISH, LANGUAGES
 
-NAME_MAX: Final = 60
+DEVICE_NAME_MAX: Final = 60
 PLACE_MAX: Final = 120
 MOST_LANGUAGES: Final = 8  # languages that fit on the first screen
 IDLE_S: Final = (20, 600)
@@ -69,7 +69,7 @@ def read_form(form: Form, country: str | None, accounts: Mapping[int, str]) -> K
     `accounts`: names of the accounts to choose from, by id.
     """
     typed: dict[str, Any] = {
-        "name": one_line(form.get("name", ""), NAME_MAX),
+        "name": one_line(form.get("name", ""), DEVICE_NAME_MAX),
         "place": one_line(form.get("place", ""), PLACE_MAX),
         "desk_phone": one_line(form.get("desk_phone", ""), 40),
         "languages": [code for code in LANGUAGES if code in form.getlist("languages")],

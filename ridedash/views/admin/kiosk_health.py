@@ -6,27 +6,33 @@ from typing import Final
 
 from ridedash.rides.kiosk_health import can, is_alive, is_old, is_wrong, skew_s
 from ridedash.store.kiosk_desk import Visits
+from ridedash.store.kiosk_visits import KioskScreen
 from ridedash.store.models.kiosks import Kiosk
-from ridedash.text import one_line
 from ridedash.views.web.formatting import age, listed
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy, ngettext
 from ridedash.wording.languages import LANGUAGES
+from ridedash.wording.say import Text
 
-SCREENS: Final = {
-    "start": lazy("Start"),
-    "where": lazy("Where to?"),
-    "place": lazy("Another place"),
-    "car": lazy("Which car?"),
-    "who": lazy("Who are you?"),
-    "check": lazy("Check"),
-    "asking": lazy("Waiting for the desk"),
-    "sending": lazy("Booking"),
-    "unknown": lazy("We don't know"),
-    "not_booked": lazy("Not booked"),
-    "booked": lazy("Booked"),
-    "ride": lazy("My ride"),
+SCREEN_NAMES: Final[dict[str, Text]] = {
+    KioskScreen.START: lazy("Start"),
+    KioskScreen.WHERE: lazy("Where to?"),
+    KioskScreen.PLACE: lazy("Another place"),
+    KioskScreen.CAR: lazy("Which car?"),
+    KioskScreen.MEET: lazy("Pickup point"),
+    KioskScreen.PEOPLE: lazy("How many people?"),
+    KioskScreen.WHO: lazy("Who are you?"),
+    KioskScreen.CHECK: lazy("Check"),
+    KioskScreen.CODE: lazy("Code from our desk"),
+    KioskScreen.SENDING: lazy("Booking"),
+    KioskScreen.ASKING: lazy("Waiting for the desk"),
+    KioskScreen.UNSHOWN: lazy("Ticket not shown"),
+    KioskScreen.BOOKED: lazy("Booked"),
+    KioskScreen.FIND: lazy("Find your ride"),
+    KioskScreen.RIDE: lazy("My ride"),
+    KioskScreen.SORRY: lazy("Not booked"),
+    KioskScreen.UNKNOWN: lazy("We don't know"),
 }
 
 
@@ -94,8 +100,8 @@ def spoken_by(row: Kiosk) -> tuple[Spoken, ...]:
 
 
 def screen_name(name: str) -> str:
-    """The name of a screen of the kiosk; for an unknown screen, its key."""
-    return str(SCREENS.get(name, one_line(name, 20)))
+    """The name of a screen of the kiosk; for a screen of another version, its key."""
+    return str(SCREEN_NAMES.get(name, name))
 
 
 def _state(row: Kiosk, now: datetime) -> tuple[str, str]:

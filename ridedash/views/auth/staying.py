@@ -20,7 +20,7 @@ from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.encryption import secret_hash
 from ridedash.store.models.people import Property
 from ridedash.store.sign_ins import SignInFacts, end_after_use, note_use
-from ridedash.views.web.current_user import KNOWN, current_sign_in
+from ridedash.views.web.current_user import KNOWN_SIGN_IN, current_sign_in
 from ridedash.views.web.formatting import clock_time, zone
 from ridedash.views.web.permissions import OPEN, ROLES, SEE, need_of, needs
 from ridedash.views.web.responses import locale, wants_json
@@ -139,4 +139,4 @@ def _note() -> None:
     s = services()
     with s.db.write() as db:
         noted = note_use(db, current_sign_in(), s.clock())
-    request.environ[KNOWN] = noted
+    request.environ[KNOWN_SIGN_IN] = noted

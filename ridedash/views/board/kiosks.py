@@ -20,7 +20,7 @@ from ridedash.rides.orders.kiosk_asks import (
     answer_ask,
     waiting_asks,
 )
-from ridedash.rides.orders.kiosk_codes import LASTS, NewCode, make_code
+from ridedash.rides.orders.kiosk_codes import DESK_CODE_LASTS, NewCode, make_code
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
 from ridedash.store.kiosk_desk import ALIVE, Ring, answer_help
@@ -135,7 +135,11 @@ def new_code() -> Answer:
         abort(404)
     with app.db.read() as s:
         tz = zone(s.get_one(Property, me.property_id).timezone)
-    shown = {"code": code, "until": clock_time(now + LASTS, tz), "house_pays": wanted.house_pays}
+    shown = {
+        "code": code,
+        "until": clock_time(now + DESK_CODE_LASTS, tz),
+        "house_pays": wanted.house_pays,
+    }
     if wants_json():
         answer = jsonify(shown)
         answer.headers["Cache-Control"] = "no-store"

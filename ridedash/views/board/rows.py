@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ridedash import wire
 from ridedash.rides.actions.door_marks import mark_of
+from ridedash.rides.states import BEING_SENT
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.board.attention import Do, Need, changes_of, need_of
 from ridedash.views.rides import components as parts
@@ -36,7 +37,7 @@ NEEDS: Final = 1
 PLANNED: Final = 8
 ENDED: Final = 9
 LATER: Final = frozenset({OrderState.SCHEDULED, OrderState.WAITING})
-WAITING: Final = LATER | {OrderState.READY, OrderState.SENDING}
+WAITING: Final = LATER | BEING_SENT
 # letters, of 6 bits each: on a board of a thousand rows, two are equal once in 100,000 times
 REVISION: Final = 6
 GROUPS: Final = {UNKNOWN: "unknown", NEEDS: "needs", PLANNED: "later", ENDED: "done"}

@@ -21,7 +21,7 @@ from ridedash.places import (
     find_typed,
     sent_point,
 )
-from ridedash.rides.orders.fields import LANGUAGES
+from ridedash.rides.orders.fields import SPOKEN_LANGUAGES
 from ridedash.store import guests
 from ridedash.store.guests import Usual
 from ridedash.store.models.people import Guest, Property
@@ -45,7 +45,7 @@ bp = Blueprint("lookups", __name__)
 Answer = Response | tuple[Response, int]
 WHOLE_PHONE: Final = 7  # digits; a shorter text may match several phones
 PHONE_FIELDS: Final = ("guest_phone", "guest_phone2")
-NAMES: Final = dict(LANGUAGES)
+NAMES: Final = dict(SPOKEN_LANGUAGES)
 OSM_CREDIT: Final = "© OpenStreetMap contributors"
 
 

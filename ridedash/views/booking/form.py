@@ -14,7 +14,7 @@ from ridedash.extensions import services
 from ridedash.fits import MOST_BAGS, MOST_PEOPLE
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
-from ridedash.rides.orders.fields import LANGUAGES, BookingRequest, Refill, control_of
+from ridedash.rides.orders.fields import SPOKEN_LANGUAGES, BookingRequest, Refill, control_of
 from ridedash.rides.orders.onward import NoCarLater, change_onward
 from ridedash.rides.orders.place import GuardBusy, OfferStale, OpenRide, RequestRefused
 from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
@@ -118,7 +118,7 @@ def _languages(codes: set[str]) -> list[SelectChoice]:
             render_kw={"lang": code.replace("_", "-")},
             optgroup=page if code in codes else staff,
         )
-        for code, name in LANGUAGES
+        for code, name in SPOKEN_LANGUAGES
     ]
     found.sort(key=lambda each: each.value not in codes)
     return [SelectChoice("", _("Not said")), *found]

@@ -11,7 +11,7 @@ from ridedash.forms import TripForm, new_form_token
 from ridedash.inputs import row_id, row_ids, whole_number
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
 from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
-from ridedash.rides.orders.typed_words import LONGEST
+from ridedash.rides.orders.typed_words import TIME_CHARS
 from ridedash.service.types.products import Product
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
@@ -122,7 +122,7 @@ def create() -> Answer:
     if quick := request.form.get("quick"):
         booking_page.form.choose_time(quick)
     if departs := request.form.get("departs_choice"):
-        booking_page.form.departs.data = departs[:LONGEST]
+        booking_page.form.departs.data = departs[:TIME_CHARS]
     if _only_prepares():
         return _retry(booking_page, None, 200)
     if not booking_page.form.validate() or moved:

@@ -23,9 +23,9 @@ from ridedash.wording import gettext as _
 
 SUGGESTED: Final = 14
 READ: Final = 40  # orders that are read
-LATELY: Final = 5
+LATEST_DROPS: Final = 5
 # positions nearer than this count as one place: a pickup point may be so far from its hotspot
-SAME_PLACE_M: Final = 200.0
+SAME_START_M: Final = 200.0
 PlaceFacts = tuple[str, float, float]  # name, lat, lng
 
 
@@ -112,7 +112,7 @@ def _latest(drops: Sequence[RecentDrop]) -> Iterator[PlaceFacts]:
     once: dict[str, RecentDrop] = {}
     for each in drops:
         once.setdefault(each.name, each)
-    for each in list(once.values())[:LATELY]:
+    for each in list(once.values())[:LATEST_DROPS]:
         yield each.name, each.drop.lat, each.drop.lng
 
 
@@ -130,4 +130,4 @@ def _minutes(home: Property, drops: Sequence[RecentDrop]) -> dict[str, str]:
 
 
 def _near(one: LatLng, other: LatLng) -> bool:
-    return distance_m(one, other) < SAME_PLACE_M
+    return distance_m(one, other) < SAME_START_M

@@ -35,11 +35,11 @@ from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import Order, OrderPage, order_page
 from ridedash.store.poll_marks import revision_of
 from ridedash.views.guest.view_model import GuestView, code_is_due, guest_view
-from ridedash.views.poll_cache.cache import CacheEntry, Key, offer, polls
+from ridedash.views.poll_cache.cache import LINKS, CacheEntry, Key, offer, polls
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.web.formatting import stamp
-from ridedash.views.web.link_pages import PRIVATE, link_page
+from ridedash.views.web.link_pages import keep_private, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.request_log import reference
@@ -50,7 +50,6 @@ from ridedash.wording.say import speak
 bp = Blueprint("guest", __name__)
 log = logging.getLogger(__name__)
 
-PATHS: Final = "/t/"
 # center of a map that has no point to show; the frame of the map is then hidden
 NOWHERE: Final = LatLng(0.0, 0.0)
 
@@ -128,20 +127,11 @@ def snapshot(token: str) -> BaseResponse:
     return poll_response(entry.value, now, of_staff=False)
 
 
-@bp.after_app_request
+@bp.after_request
 def keep_nothing(answer: Response) -> Response:
-    """Make every answer below /t/ private and free of cookies, error pages included.
-
-    An unknown address sets no new cookie either: a guest's map may have asked for a missing tile.
-    """
-    if request.path.startswith(PATHS):
-        answer.headers.update(PRIVATE)
-        session.modified = False
-        if not is_poll():  # a poll's language is in its address
-            answer.vary.add("Accept-Language")
-    elif request.url_rule is None and "sid" not in session:
-        session.modified = False
-    return answer
+    """Make every answer private and free of cookies, error pages included."""
+    session.modified = False
+    return keep_private(answer)
 
 
 @bp.errorhandler(HTTPException)
@@ -215,7 +205,7 @@ def _snapshot(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
     cache = polls()
     if cache is None:
         return _make_entry(shared, now)
-    key = Key(PATHS, (shared.order_id, shared.kind.value), _locale())
+    key = Key(LINKS, (shared.order_id, shared.kind.value), _locale())
     entry = cache.share(key, lambda _before: _make_entry(shared, now))
     offer(key, entry, shared.secret, shared.until)
     return entry

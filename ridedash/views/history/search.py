@@ -86,7 +86,7 @@ def _found(words: str, most: int) -> tuple[Property, list[RecordLine]]:
 
 
 def _short(found: RecordLine) -> dict[str, Any]:
-    """A ride as static/js/history/search.js lists it."""
+    """A ride as static/js/shared/search.js lists it."""
     state = {"state": found.state.words, "icon": found.state.icon, "tone": found.state.tone}
     return state | {
         name: getattr(found, name) for name in ("id", "guest", "room", "car", "to", "plate", "at")

@@ -37,7 +37,7 @@ from ridedash.views.kiosk import orders, visit
 from ridedash.views.kiosk.cars import CarChoice, cars_json
 from ridedash.views.kiosk.visit_requests import LONGEST_DROP, VisitRequest, is_shown, the_visit
 from ridedash.views.kiosk.words import phone_why
-from ridedash.views.web.link_pages import PRIVATE, link_page
+from ridedash.views.web.link_pages import keep_private, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.responses import locale
@@ -158,12 +158,7 @@ def say(token: str, step: str) -> BaseResponse:
 csrf.exempt(say)
 
 
-@bp.after_request
-def keep_nothing(given: Response) -> Response:
-    """Make every answer private, error pages included."""
-    given.headers.update(PRIVATE)
-    given.vary.add("Accept-Language")
-    return given
+bp.after_request(keep_private)
 
 
 @bp.errorhandler(HTTPException)

@@ -23,11 +23,12 @@ from ridedash.rides.kiosk_state import Problem, current_problem, is_open
 from ridedash.rides.orders.kiosk_asks import waits_in_vain
 from ridedash.store import kiosks
 from ridedash.store.database.database import DatabaseBusy
+from ridedash.store.kiosk_visits import KioskScreen
 from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.kiosk.device import languages_of, release, the_kiosk
-from ridedash.views.kiosk.visit import TABS, favourites, soonest_minutes
+from ridedash.views.kiosk.visit import favourites, soonest_minutes
 from ridedash.views.kiosk.words import choices, words_of
 from ridedash.views.web import devices
 from ridedash.views.web.compression import compressed
@@ -94,7 +95,7 @@ def beat() -> Response:
     kiosk, s = the_kiosk(), services()
     now = s.clock()
     report = _read_report(now)
-    hand = _handed(kiosk, now) if report["health"]["screen"] == "start" else None
+    hand = _handed(kiosk, now) if report["health"]["screen"] == KioskScreen.START else None
     with s.db.read() as db:
         home = db.get_one(Property, kiosk.property_id)
         wrong = current_problem(db, now)
@@ -192,7 +193,6 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
             "timezone": zone(home.timezone).key,
         },
         "favourites": favourites(kiosk),
-        "tabs": list(TABS),
         "words": words_of(codes),
         "demo": _demo_notices(codes),
         # the English of those critical sentences above (about money, or help in need) whose

@@ -9,7 +9,7 @@ from ridedash.geo import LatLng
 from ridedash.rides.actions.request import BUSY, ActionResult
 from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.share_links import LinkKind
-from ridedash.rides.states import FAILED_STATES, ActionAllowed
+from ridedash.rides.states import BEING_SENT, FAILED_STATES, ActionAllowed
 from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.guest.view_model import code_is_due, guest_view
@@ -38,7 +38,6 @@ MAP: Final = {"zoom": 17, "width": 480, "height": 240}  # 570 m wide at the equa
 WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result yet
 NO_RIDE: Final = frozenset({ALLOTMENT_FAILED, BOOKING_CANCELLED})
 MEETS: Final = frozenset({"open", "finding", "coming"})  # phases in which the meeting point counts
-ON_THE_WAY: Final = frozenset({OrderState.READY, OrderState.SENDING})
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class PressResult:
 def outcome(page: OrderPage) -> PressResult:
     """The result for an order. An unclear outcome is called neither booked nor not booked."""
     order = page.order
-    if order.state in ON_THE_WAY:
+    if order.state in BEING_SENT:
         return PressResult("sending", kiosk_words("sending"))
     if order.state == OrderState.UNKNOWN:
         return PressResult("unknown", kiosk_words("unknown"))

@@ -18,7 +18,7 @@ from ridedash.places import Place, PlacesUnavailableError, parse_coordinates
 from ridedash.rides.kiosk_state import takes_orders
 from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
 from ridedash.store import kiosk_visits
-from ridedash.store.kiosk_visits import VisitEnd
+from ridedash.store.kiosk_visits import KioskScreen, VisitEnd
 from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property
 from ridedash.store.offers import Trip
@@ -26,6 +26,7 @@ from ridedash.store.orders import Offer, recent_drops
 from ridedash.store.properties import favourites_of
 from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError, Estimates
+from ridedash.views.booking.suggestions import SAME_START_M
 from ridedash.views.kiosk import cars as of_cars
 from ridedash.views.kiosk.phone_link import phone_link
 from ridedash.views.kiosk.visit_requests import (
@@ -47,7 +48,6 @@ MOST_PLACES: Final = 6
 READ_DROPS: Final = 40  # recent orders that are read for the estimated minutes to a place
 READ_OFFERS: Final = 40
 FRESH_FOR: Final = timedelta(seconds=60)
-SAME_START_M: Final = 200.0
 LONGEST_QUERY: Final = 80
 LONGEST_S: Final = 24 * 3600
 AGAIN_S: Final = 5  # seconds after which a page that got no cars asks again, while the guest waits
@@ -124,7 +124,7 @@ def cars_for(at: VisitRequest) -> Response:
         return _no_cars(error)
     ids = [card.offer_id for card in estimates.cards]
     with services().db.write() as s:
-        kiosk_visits.touch(s, visit, now, "car")
+        kiosk_visits.touch(s, visit, now, KioskScreen.CAR)
         offers = s.scalars(select(Offer).where(Offer.id.in_(ids))).all()
         hints = s.scalars(select(PickupHint).where(PickupHint.property_id == at.property_id)).all()
         rule = kiosk_rules.rule_now(s.get_one(Kiosk, at.id), now)

@@ -11,7 +11,7 @@ from ridedash.lists.decoding import ENCODINGS, read_again
 from ridedash.lists.lines import DAY_FIRST, EDITABLE, MONTH_FIRST
 from ridedash.lists.table import CELL_MAX, Field, Out
 from ridedash.rides.orders import list_press
-from ridedash.rides.orders.typed_words import LONGEST
+from ridedash.rides.orders.typed_words import TIME_CHARS
 from ridedash.store.accounts import account_of, accounts_of
 from ridedash.store.guest_lists import (
     GuestList,
@@ -121,7 +121,7 @@ def change_line(s: Session, found: GuestList, line: ListLine, press: tuple[str, 
     elif word == "yes" and code in MEANT:
         line.data = {**line.data, "meant": sorted({*line.data.get("meant", ()), code})}
     elif word == "time":
-        typed = {**line.data.get("typed", {}), Field.TIME: one_line(code, LONGEST)}
+        typed = {**line.data.get("typed", {}), Field.TIME: one_line(code, TIME_CHARS)}
         typed_at = services().clock().isoformat()
         line.data = {**line.data, "typed": typed, "typed_at": typed_at}
     elif word == "phone":

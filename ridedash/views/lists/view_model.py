@@ -18,14 +18,14 @@ from ridedash.lists.table import Field, Oddity, Out
 from ridedash.phones import described, reading_of
 from ridedash.rides.orders.list_press import (
     ANSWERABLE,
-    FAILING,
-    GUARD,
-    METERED,
-    NOT_BOOKABLE,
-    PRICE,
-    RESTORED,
-    SILENT,
-    STOPPED,
+    LIST_FAILING,
+    LIST_GUARD,
+    LIST_METERED,
+    LIST_NOT_BOOKABLE,
+    LIST_PRICE,
+    LIST_RESTORED,
+    LIST_SILENT,
+    LIST_STOPPED,
     Along,
     CarPlan,
 )
@@ -119,16 +119,20 @@ def oddity_words(oddity: str) -> str:
 def code_words(code: str | None) -> str:
     """Why a line or a list waits; "" without a reason."""
     words = {
-        PRICE: _("The price is higher now than it was shown."),
-        METERED: _("The price was fixed, and is by the meter now."),
-        GUARD: _("This guest has an open ride from there. A second car may be meant, or not."),
-        NOT_BOOKABLE: _("This can't be booked as it is now. Correct the line, or leave it out."),
-        STOPPED: _("Stopped. Nothing more is booked until somebody goes on."),
-        FAILING: _("Stopped: none of the last cars was booked. Look at them before you go on."),
-        RESTORED: _(
+        LIST_PRICE: _("The price is higher now than it was shown."),
+        LIST_METERED: _("The price was fixed, and is by the meter now."),
+        LIST_GUARD: _("This guest has an open ride from there. A second car may be meant, or not."),
+        LIST_NOT_BOOKABLE: _(
+            "This can't be booked as it is now. Correct the line, or leave it out."
+        ),
+        LIST_STOPPED: _("Stopped. Nothing more is booked until somebody goes on."),
+        LIST_FAILING: _(
+            "Stopped: none of the last cars was booked. Look at them before you go on."
+        ),
+        LIST_RESTORED: _(
             "Stopped: the database was restored. Decide about missing orders first, then go on."
         ),
-        SILENT: _("Stopped: the ride company could not be asked for ten minutes."),
+        LIST_SILENT: _("Stopped: the ride company could not be asked for ten minutes."),
     }
     if not code:
         return ""
@@ -491,7 +495,7 @@ class _Shown:
     def _answer(self, row: ListLine) -> str:
         if row.state != LineState.ASKED:
             return ""
-        if row.code == GUARD:
+        if row.code == LIST_GUARD:
             return _("Book a second car on purpose")
         price = Decimal(row.price_minor or 0) / 100
         return _("Book at %(price)s", price=money(price, row.currency, locale()))

@@ -21,7 +21,7 @@ from ridedash.observability.exceptions import reason
 from ridedash.store.database.database import Database
 from ridedash.store.poll_marks import Revision, revisions
 from ridedash.store.sign_ins import SignInFacts, ended_secrets
-from ridedash.views.web.current_user import KNOWN
+from ridedash.views.web.current_user import KNOWN_SIGN_IN
 
 LOOK_S: Final = 0.25  # changes are read from the database at most this often
 BEHIND_S: Final = 1.0  # how old the last reading may be while another thread reads again
@@ -34,6 +34,7 @@ MAX_ENTRIES: Final = 20_000
 MAX_CREDENTIAL: Final = 1_000  # characters
 NEVER: Final = float("-inf")
 EXTENSION: Final = "ridedash.polls"  # the key of an app's cache in app.extensions
+LINKS: Final = "/t/"  # below it are the links to rides
 OFFERED: Final = "ridedash.poll"  # the list in the environ where `offer` leaves its arguments
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ Head = list[tuple[str, str]]
 class Key(NamedTuple):
     """The page that an entry is for: its address, its audience, its language.
 
-    For a link to a ride, `page` is always "/t/": the audience decides what the link shows.
+    For a link to a ride, `page` is always LINKS: the audience decides what the link shows.
     """
 
     page: str
@@ -101,7 +102,7 @@ def polls() -> "PollCache | None":
 
 def offer(key: Key, entry: CacheEntry[Any], secret: str, until: datetime) -> None:
     """Let the middleware send this answer again, until `until`, to the same sign-in or link."""
-    known = request.environ.get(KNOWN)
+    known = request.environ.get(KNOWN_SIGN_IN)
     request.environ.get(OFFERED, []).append((key, entry, secret, until, known))
 
 

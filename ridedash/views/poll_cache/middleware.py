@@ -15,15 +15,14 @@ from werkzeug.datastructures import Headers
 from werkzeug.http import parse_etags, remove_entity_headers, unquote_etag
 from werkzeug.wrappers import Response
 
-from ridedash.extensions import Clock
+from ridedash.store.database.database import Clock
 from ridedash.store.models.kiosks import KioskKind
 from ridedash.views.poll_cache import cache as c
-from ridedash.views.web.current_user import KNOWN
+from ridedash.views.web.current_user import KNOWN_SIGN_IN
 from ridedash.views.web.formatting import stamp
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.readers import TAGS
 
-LINKS: Final = "/t/"
 # the cookie of a paired device is found by the end of its name
 DEVICES: Final = tuple(f"{kind.value}=" for kind in KioskKind)
 BOARD: Final = "/board.json"
@@ -100,7 +99,7 @@ class PollMiddleware:
                 self._answered += 1
                 return sent
         if viewer.sign_in is not None:  # still valid: Flask need not read it from the database
-            environ[KNOWN] = viewer.sign_in
+            environ[KNOWN_SIGN_IN] = viewer.sign_in
         return None
 
     def _send(self, answer: c.StoredAnswer, seen: str | None, now: float) -> Sent | None:
@@ -122,7 +121,7 @@ class PollMiddleware:
 
     def _ask(self, environ: Environ, credential: c.Credential) -> Sent:
         """Get Flask's answer, and store it if its view offered it; a 304 is decided here."""
-        seen, verified = environ.pop("HTTP_IF_NONE_MATCH", None), KNOWN not in environ
+        seen, verified = environ.pop("HTTP_IF_NONE_MATCH", None), KNOWN_SIGN_IN not in environ
         offers: list[Any] = environ.setdefault(c.OFFERED, [])
         answer = Response.from_app(self.app, environ, buffered=True)
         sent = answer.status, answer.headers.to_wsgi_list(), [answer.get_data()]
@@ -178,9 +177,9 @@ def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
         return None
     if path.startswith("/rides/"):
         return (cookie, host), path, locale
-    if not path.startswith(LINKS) or any(each in cookie for each in DEVICES):
+    if not path.startswith(c.LINKS) or any(each in cookie for each in DEVICES):
         return None  # a paired device may not open links: Flask refuses
-    return (path, given("REMOTE_ADDR", ""), host), LINKS, locale
+    return (path, given("REMOTE_ADDR", ""), host), c.LINKS, locale
 
 
 def _language(query: str) -> tuple[str, str]:

@@ -14,10 +14,9 @@ from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult, arm_cancel, disarm_cancel, feedback
 from ridedash.rides.correct_guest import CorrectedMeanwhile, Correction, GuestNotStored
 from ridedash.rides.orders import after_restore, guest_start, resolve
-from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
-from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
+from ridedash.store.database.database import Clock, CommitUnknown, Database, DatabaseBusy
 from ridedash.views.rides import action_forms
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.action_forms import FormError

@@ -67,10 +67,6 @@ __all__ = [
 ]
 
 OLD_PLATE_FOR: Final = timedelta(seconds=30)
-WITH_CAB: Final = frozenset(
-    {wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED}
-)
-MOVING: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 
 
 @dataclass(frozen=True)
@@ -391,7 +387,7 @@ def _step(facts: RideFacts, status: str, index: int, now_at: int, reached: bool)
 def position(facts: RideFacts) -> Position | None:
     """The cab's position, from the acceptance by a driver until the ride is over; else None."""
     seen, ride = facts.snapshot, facts.page.ride
-    if ride is None or facts.status not in MOVING or seen.position is None:
+    if ride is None or facts.status not in wire.CAB_KNOWN or seen.position is None:
         return None
     at = stamp(ride.position_at or ride.seen_at)
     return Position(round(seen.position.lat, 6), round(seen.position.lng, 6), seen.bearing, at)
@@ -408,11 +404,11 @@ def cab(facts: RideFacts) -> CabView | None:
     seen, ride = facts.snapshot, facts.page.ride
     if (
         ride is None
-        or facts.status not in WITH_CAB
+        or facts.status not in wire.HAD_CAB
         or not (seen.vehicle_number or seen.vehicle_type)
     ):
         return None
-    swapped = ride.swapped_at if ride.previous_plate and facts.status in MOVING else None
+    swapped = ride.swapped_at if ride.previous_plate and facts.status in wire.CAB_KNOWN else None
     until = swapped + OLD_PLATE_FOR if swapped else None
     car = " · ".join(
         filter(None, [_title(seen.vehicle_color), _title(seen.vehicle_type), seen.car_model])
@@ -435,7 +431,7 @@ def _title(text: str | None) -> str:
 def driver(facts: RideFacts) -> DriverView | None:
     """The driver, from the acceptance on; None before, and after a cancelled ride."""
     seen = facts.snapshot
-    if facts.status not in WITH_CAB or not (seen.driver_name or seen.driver_number):
+    if facts.status not in wire.HAD_CAB or not (seen.driver_name or seen.driver_number):
         return None
     rating = ""
     if seen.driver_rating:
@@ -448,11 +444,7 @@ def driver(facts: RideFacts) -> DriverView | None:
 def start_code(facts: RideFacts) -> StartCode | None:
     """The label of the start code; None unless the service sends a code in the present status."""
     ride = facts.page.ride
-    sent = (
-        ride is not None
-        and ride.otp_enc is not None
-        and facts.status in (*wire.OTP_STATUSES, wire.SOFT_ALLOCATED)
-    )
+    sent = ride is not None and ride.otp_enc is not None and facts.status in wire.MAY_HAVE_OTP
     return StartCode(facts.snapshot.otp_text or _("Start code")) if sent else None
 
 

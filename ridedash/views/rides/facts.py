@@ -16,7 +16,7 @@ from ridedash.places import coordinates_text
 from ridedash.rides.tracking import totals
 from ridedash.rides.tracking.ends import end_of
 from ridedash.rides.tracking.intervals import cancel_free_until, search_ends
-from ridedash.rides.tracking.merge import DRIVER_LOST, DRIVER_STATUSES
+from ridedash.rides.tracking.merge import DRIVER_LOST
 from ridedash.service.parsing.units import service_time
 from ridedash.service.types.rate_cards import CancellationPolicy
 from ridedash.service.types.tracking import Snapshot
@@ -164,7 +164,7 @@ class RideFacts:
     def _is_without_driver(self) -> bool:
         """Whether the driver was lost, and no other one came before the ride ended."""
         lost = self.since(DRIVER_LOST)
-        came = [at for at in map(self.since, DRIVER_STATUSES) if at is not None]
+        came = [at for at in map(self.since, wire.CAB_KNOWN) if at is not None]
         return lost is not None and max(came, default=lost) <= lost
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from ridedash.extensions import language, reader_language, services
-from ridedash.rides.orders.fields import LANGUAGES as SPOKEN
+from ridedash.rides.orders.fields import SPOKEN_LANGUAGES
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides.components import GuestWords, start_code
 from ridedash.views.rides.facts import RideFacts
@@ -38,7 +38,7 @@ def guest_reads(page: OrderPage) -> GuestReads:
     """The language of a ride's guest."""
     code, noted = guest_language(page), page.guest.language or ""
     unknown = bool(noted) and not negotiate([noted], languages_for(page.property))
-    speaks = dict(SPOKEN).get(noted, noted) if unknown else ""
+    speaks = dict(SPOKEN_LANGUAGES).get(noted, noted) if unknown else ""
     return GuestReads(LANGUAGES[code], speaks, code != language())
 
 

@@ -22,8 +22,7 @@ from ridedash.wording.attention import attention_words, door_words, seen_verb
 
 # attention items that the headline or another notice already mentions
 SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})
-ON_THE_WAY: Final = frozenset({wire.IN_PROGRESS, *wire.TERMINAL})
-BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
+BEGUN_OR_OVER: Final = frozenset({wire.IN_PROGRESS, *wire.TERMINAL})
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def _late_double(facts: RideFacts) -> Notice | None:
 
 def _swapped(facts: RideFacts) -> Notice | None:
     ride = facts.page.ride
-    if ride is None or not ride.previous_plate or facts.status not in BEFORE_RIDE:
+    if ride is None or not ride.previous_plate or facts.status not in wire.BEFORE_RIDE:
         return None
     new = plate(facts.snapshot.vehicle_number)
     title = say((_("Car changed: now {new}"), _("Car changed")), {"new": new})
@@ -148,7 +147,7 @@ def _ambiguous_time(facts: RideFacts) -> Notice | None:
 def _ordered_late(facts: RideFacts) -> Notice | None:
     """The notice that the planned ride could not be ordered when it was due."""
     late = next((m.detail for m in reversed(facts.page.events) if m.name == ORDERED_LATE), None)
-    if late is None or facts.status in ON_THE_WAY or facts.page.order.state in FAILED_STATES:
+    if late is None or facts.status in BEGUN_OR_OVER or facts.page.order.state in FAILED_STATES:
         return None
     title, detail = _("Ordered %(n)s min late", n=late), _("The car may come late: tell the guest.")
     return Notice("ordered_late", "info", "waiting", title, detail)
@@ -226,7 +225,7 @@ def _attention(facts: RideFacts) -> list[Notice]:
     for item in facts.page.attention:
         if item.name in SAID_ELSEWHERE:
             continue
-        if item.name == DRIVER_LOST and facts.status not in wire.SEARCHING | BEFORE_RIDE:
+        if item.name == DRIVER_LOST and facts.status not in wire.SEARCHING | wire.BEFORE_RIDE:
             continue  # the guest has found the car, or none comes
         title, detail = attention_words(item.name, item.detail)
         if item.name == NOT_STARTED and facts.price_refused:

@@ -224,7 +224,7 @@ def _cab_facts(facts: RideFacts, audience: Audience) -> dict[str, Any]:
 
 def _for_staff(facts: RideFacts, staff: bool) -> dict[str, Any]:
     """The parts for staff only: the service's words and its page of the ride, fellow passengers."""
-    live = facts.status in parts.MOVING
+    live = facts.status in wire.CAB_KNOWN
     return {
         "person": _person(facts.page) if staff else "",
         "passengers": listed(facts.snapshot.passengers, facts.locale) if staff and live else "",

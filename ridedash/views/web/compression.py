@@ -15,7 +15,7 @@ from flask import Flask, Response, request
 
 # Values of Sec-Fetch-Site for a request that our own page, or no page, has caused. Without the
 # header the page is not compressed.
-OURS: Final = frozenset({"same-origin", "none"})
+SURELY_OURS: Final = frozenset({"same-origin", "none"})
 LEVEL: Final = 6  # gzip's compression level
 PADDING: Final = 100  # bytes of random padding at most, which hide the exact length
 
@@ -29,7 +29,7 @@ def _compress(answer: Response) -> Response:
     if answer.mimetype != "text/html" or answer.content_encoding:
         return answer
     answer.vary.update(("Accept-Encoding", "Sec-Fetch-Site"))
-    ours = request.headers.get("Sec-Fetch-Site") in OURS
+    ours = request.headers.get("Sec-Fetch-Site") in SURELY_OURS
     if ours and request.method == "GET" and request.accept_encodings["gzip"] > 0:
         answer.data = padded_gzip(answer.get_data())
         answer.content_encoding = "gzip"

@@ -15,7 +15,7 @@ from ridedash.extensions import login_manager, services
 from ridedash.store.actors import Actor, ActorKind
 from ridedash.store.sign_ins import SignInFacts, sign_in_facts
 
-KNOWN: Final = "ridedash.known"  # the key of the request's sign-in in its WSGI environ
+KNOWN_SIGN_IN: Final = "ridedash.known"  # the key of the request's sign-in in its WSGI environ
 NEXT: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_\-./~%?=&+]*")
 # a page whose forms post to addresses below its own
 FORM_PAGE: Final = re.compile(r"/rides/([0-9]+|new)")
@@ -46,7 +46,7 @@ def current_staff() -> SignedIn:
 @login_manager.request_loader  # type: ignore[untyped-decorator]
 def load_staff(request: Request) -> SignedIn | None:
     """Flask-Login's loader: the cookie has a sign-in's secret; the database says if it is valid."""
-    known = request.environ.get(KNOWN)
+    known = request.environ.get(KNOWN_SIGN_IN)
     if known is None:
         sid = session.get("sid")
         if not isinstance(sid, str) or g.get("error_page"):
@@ -55,7 +55,7 @@ def load_staff(request: Request) -> SignedIn | None:
         s = services()
         with s.db.read() as db:
             known = sign_in_facts(db, sid, s.clock())
-        request.environ[KNOWN] = known
+        request.environ[KNOWN_SIGN_IN] = known
     if known is None:
         return None
     return SignedIn(
@@ -70,7 +70,7 @@ def load_staff(request: Request) -> SignedIn | None:
 
 def current_sign_in() -> SignInFacts:
     """The sign-in behind a request. Call it only in a view whose permission a role has."""
-    return cast(SignInFacts, request.environ[KNOWN])
+    return cast(SignInFacts, request.environ[KNOWN_SIGN_IN])
 
 
 def sign_in_address() -> str:

@@ -5,21 +5,15 @@ pages are not cached, not listed by search engines, and their addresses are not 
 (docs/security.md 6).
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from flask import current_app, g
+from flask import Response, current_app, g
 
-from ridedash.extensions import language, offered, services
+from ridedash.extensions import is_poll, language, offered, services
 from ridedash.views.web.responses import reading
-from ridedash.views.web.security_headers import nonce
+from ridedash.views.web.security_headers import PRIVATE, nonce
 from ridedash.views.web.top_bar import demo_words
 from ridedash.wording.languages import LANGUAGES
-
-PRIVATE: Final = {
-    "Referrer-Policy": "no-referrer",
-    "X-Robots-Tag": "noindex, nofollow",
-    "Cache-Control": "no-store",
-}
 
 
 class LanguageChoice(NamedTuple):
@@ -41,6 +35,17 @@ def link_page(template: str, **facts: Any) -> str:
         **reading(),
     }
     return current_app.jinja_env.get_template(template).render(**known, **facts)
+
+
+def keep_private(answer: Response) -> Response:
+    """Let nobody store, refer to or index an answer; a hook for blueprints, error pages included.
+
+    Pages vary with the languages of the browser; a poll has its language in its address.
+    """
+    answer.headers.update(PRIVATE)
+    if not is_poll():
+        answer.vary.add("Accept-Language")
+    return answer
 
 
 def _choices() -> list[LanguageChoice]:

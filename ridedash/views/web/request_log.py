@@ -14,10 +14,10 @@ from werkzeug.exceptions import HTTPException
 
 from ridedash.extensions import services
 from ridedash.observability import logs
-from ridedash.views.web.current_user import KNOWN
+from ridedash.views.web.current_user import KNOWN_SIGN_IN
 
 HEADER: Final = "X-Request-Id"
-NAME: Final = re.compile(r"[A-Za-z0-9._-]{4,64}")
+REQUEST_NAME: Final = re.compile(r"[A-Za-z0-9._-]{4,64}")
 VISIT: Final = re.compile(r"[A-Za-z0-9_-]{16,32}")
 # requested all day by pages and machines: logged at DEBUG only
 POLLS: Final = frozenset(
@@ -48,7 +48,9 @@ def reference() -> str:
     name: str | None = g.get("reference")
     if name is None:
         given = request.headers.get(HEADER, "") if services().settings.trusted_proxies else ""
-        name = g.reference = given if NAME.fullmatch(given) else f"{random.getrandbits(32):08X}"
+        name = g.reference = (
+            given if REQUEST_NAME.fullmatch(given) else f"{random.getrandbits(32):08X}"
+        )
     return name
 
 
@@ -88,7 +90,7 @@ def _end(answer: Response) -> Response:
 
 def _log_fields(answer: Response, seconds: float) -> dict[str, object]:
     # known only if the view has read the sign-in
-    staff = getattr(request.environ.get(KNOWN), "staff_id", None)
+    staff = getattr(request.environ.get(KNOWN_SIGN_IN), "staff_id", None)
     fields = {
         "method": request.method,
         "route": route(),

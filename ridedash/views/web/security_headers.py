@@ -3,7 +3,7 @@
 import secrets
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, g
+from flask import Flask, Response, g, request, session
 
 from ridedash.config import Settings
 
@@ -21,6 +21,12 @@ OF_DOCUMENTS = {  # not for JSON: they have no effect there, and polls stay shor
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+# of pages behind links, and of an unknown address, which may be a link with a typing error
+PRIVATE = {
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow",
+    "Cache-Control": "no-store",
 }
 OF_FRAMED = {"X-Frame-Options": "SAMEORIGIN"}  # in a demo, whose stage shows pages side by side
 LIVE_ONLY = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
@@ -41,6 +47,8 @@ def init_app(app: Flask, settings: Settings) -> None:
 
     @app.after_request
     def add_headers(answer: Response) -> Response:
+        if request.url_rule is None:
+            _keep_nothing(answer)
         kind = answer.mimetype
         policy = INERT_POLICY
         wanted = of_documents
@@ -59,6 +67,16 @@ def init_app(app: Flask, settings: Settings) -> None:
             if name.lower() not in present:  # a view may have set a stricter value
                 answer.headers.add(name, value)
         return answer
+
+
+def _keep_nothing(answer: Response) -> None:
+    """Make the answer of an unknown address private, and let it set no new cookie.
+
+    A guest's map may have asked for a missing tile.
+    """
+    answer.headers.update(PRIVATE)
+    if "sid" not in session:
+        session.modified = False
 
 
 def of_files(settings: Settings) -> dict[str, str]:

@@ -10,7 +10,7 @@ from ridedash.config import Settings
 from ridedash.extensions import services
 from ridedash.rides.health import Alarms, alarms, heartbeat_age, is_alive
 from ridedash.rides.kiosk_state import is_open
-from ridedash.rides.orders.list_press import STOPPED
+from ridedash.rides.orders.list_press import LIST_STOPPED
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
 from ridedash.store.guest_lists import ListInNeed, lists_in_need
 from ridedash.store.kiosk_desk import Ring, rings
@@ -133,7 +133,7 @@ def bar_facts(db: Session, now: datetime) -> BarFacts:
         None if prop is None else waiting(db, number, homeless=may(ADMIN)),
         accounts_in_need(db, number, services().vault),
         [each for each in ringing if each.what != "silent" or _is_missed(db, each, prop, now)],
-        lists_in_need(db, number, by_person=STOPPED),
+        lists_in_need(db, number, by_person=LIST_STOPPED),
     )
 
 

@@ -7,7 +7,7 @@
 import { ask } from "../shared/ask.js";
 import { watchCopies } from "../shared/copy.js";
 import { nodesOf } from "../shared/markup.js";
-import { keep, kept } from "./lens.js";
+import { keep, kept } from "./lens_settings.js";
 
 const EVERY_MS = 1_000;
 const STEP = 5; // step of the height, in percent of the window

@@ -1,34 +1,13 @@
 /**
- * The key and the buttons of the lens, and its settings stored in this browser. The lens itself is
- * loaded when it is opened for the first time on a page, or at once if it was left open.
+ * The key and the buttons of the lens. The lens itself is loaded when it is opened for the first
+ * time on a page, or at once if it was left open.
  */
 
 import { onKey } from "../shared/keys.js";
 import { later } from "../shared/later.js";
+import { kept } from "./lens_settings.js";
 
-const PLACE = "ridedash.lens";
-
-export const kept = read();
 let parts = null; // the modules of the drawer and of elements, once they are requested
-
-/** The stored settings; the usual ones if the storage is broken or not available. */
-function read() {
-  const usual = { open: false, height: 45, tab: "ride" };
-  try {
-    return { ...usual, ...JSON.parse(localStorage.getItem(PLACE)) };
-  } catch {
-    return usual;
-  }
-}
-
-export function keep(changed) {
-  Object.assign(kept, changed);
-  try {
-    localStorage.setItem(PLACE, JSON.stringify(kept));
-  } catch {
-    // in a private window nothing is stored
-  }
-}
 
 /** The modules of the lens; null if they did not come: the next press requests them again. */
 async function loaded() {

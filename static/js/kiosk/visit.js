@@ -26,7 +26,10 @@ const WAITS = {
   sorry: 45,
   unknown: 45,
 };
-/** The screens in the order of a visit; only the furthest one of a visit is reported. */
+/**
+ * The screens in the order of a visit, which is that of `KioskScreen` in ridedash/store/; only the
+ * furthest one of a visit is reported.
+ */
 const ORDER = Object.keys(WAITS);
 /**
  * Screens without a way back: the start, those after Book, as an order may be under way, and
@@ -155,6 +158,8 @@ export class Visit {
   anew(trail) {
     this.formToken = random();
     this.pressed = false;
+    // of this attempt: its order's ticket is not shown because an earlier attempt came further
+    this.furthest = "start";
     this.code = "";
     this.words = null;
     this.noTicket();

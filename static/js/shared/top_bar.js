@@ -61,7 +61,7 @@ async function showOffline() {
 }
 
 function loadSearch() {
-  import("../history/search.js");
+  import("./search.js");
 }
 
 if (search) {

@@ -6,7 +6,7 @@ from typing import Any
 
 from ridedash.demo.lens.recorder import LensRecorder
 from ridedash.demo.lens.store import LensFile
-from ridedash.observability.hooks import Exchange, NoHooks
+from ridedash.service.hooks import Exchange, NoHooks
 from ridedash.service.transport.http import Answer, Request
 
 NOW = datetime(2026, 3, 5, 12, 10, tzinfo=UTC)

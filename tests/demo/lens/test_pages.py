@@ -20,7 +20,7 @@ from ridedash.demo.lens.operations import NUMBERS
 from ridedash.demo.lens.paragraphs import about
 from ridedash.demo.lens.trees import tree
 from ridedash.geo import LatLng
-from ridedash.observability.hooks import step
+from ridedash.observability.logs import worker_step
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
@@ -58,7 +58,7 @@ class Lens:
 
     def book(self):
         """Make a booking in the sandbox, with its order and all its calls. The order's id."""
-        before = step.set(("book", 1))
+        before = worker_step.set(("book", 1))
         pickup, drop = LatLng(*sandbox_desk.HOTEL), LatLng(*sandbox_desk.far_drop())
         listed = self.client.products(pickup, drop)
         fare = fare_of(listed, "mini")
@@ -76,7 +76,7 @@ class Lens:
             self.recorder.offers([offer.id])
             for name, value in where.items():
                 setattr(offer, name, value)
-        step.reset(before)
+        worker_step.reset(before)
         self.booking_id = made.body.booking_id
         for _ in range(3):
             self.client.track_ride(self.token, booking_id=self.booking_id)
@@ -114,9 +114,9 @@ def test_every_call_of_a_ride_is_there_in_order_and_tied_to_it(lens):
 
 
 def test_a_probe_of_the_worker_belongs_to_no_ride_and_says_so_in_words(lens):
-    before = step.set(("probe", 0))
+    before = worker_step.set(("probe", 0))
     lens.recorder.exchange(exchange("/v1/products", {"categories": []}))
-    step.reset(before)
+    worker_step.reset(before)
     (call,) = lens.calls()
     assert (call["order"], call["why"]) == (None, PROBE)
 

@@ -8,7 +8,7 @@ import pytest
 from ridedash.demo.lens import recorder as recording
 from ridedash.demo.lens import writing
 from ridedash.demo.lens.store import FILE, LensFile, Ties
-from ridedash.observability.hooks import step
+from ridedash.observability.logs import worker_step
 from tests.demo.lens.exchanges import CREATE, KEY, NOW, TOKEN, exchange, poll, recorder
 
 LONG_S = 60.0  # an upper bound on a busy machine
@@ -17,9 +17,9 @@ LONG_S = 60.0  # an upper bound on a busy machine
 @pytest.fixture(autouse=True)
 def no_step():
     """Clear the worker's step, which another test of this process may have left."""
-    before = step.set(("", 0))
+    before = worker_step.set(("", 0))
     yield
-    step.reset(before)
+    worker_step.reset(before)
 
 
 def listed(lens, ties=None, **more):
@@ -67,7 +67,7 @@ def test_prices_are_tied_to_the_offers_that_they_became(tmp_path):
     lens = recorder(tmp_path)
     trip = {"pickup_lat": "1", "pickup_lng": "2"}
     for number, offers in ((1, (11, 12)), (2, ()), (1, (13,))):
-        step.set(("due", number))
+        worker_step.set(("due", number))
         lens.exchange(exchange("/v1/products", {"categories": [{}]}, params=trip))
         if number == 1 and 11 in offers:  # the price of one category, requested alone
             lens.exchange(exchange("/v1/products", params=trip | {"category": "share"}))
@@ -77,7 +77,7 @@ def test_prices_are_tied_to_the_offers_that_they_became(tmp_path):
     assert [each.number for each in listed(lens, Ties(8, offer=13))] == [4]
     assert listed(lens, Ties(9, offer=14)) == []
     before = lens.file.newest()
-    step.set(("due", 2))
+    worker_step.set(("due", 2))
     lens.offers((15,))  # made a while after its call was listed
     assert [each.number for each in listed(lens, after=before)] == [3]
     assert lens.file.offers([1, 3]) == {1: [11, 12], 3: [15]}
@@ -145,9 +145,9 @@ def test_what_another_process_writes_is_learnt_and_costs_no_last_answer(tmp_path
 
 def test_the_steps_of_a_worker_are_the_cause(tmp_path):
     lens = recorder(tmp_path)
-    before = step.set(("send", 12))
+    before = worker_step.set(("send", 12))
     lens.exchange(exchange(CREATE, json={}))
-    step.reset(before)
+    worker_step.reset(before)
     (call,) = listed(lens, Ties(12))
     assert (call.cause, call.hint) == ("worker: send 12", 12)
 

@@ -9,13 +9,13 @@ import httpx
 import pytest
 
 from ridedash.rides.orders.list_press import (
-    FAILING,
-    GUARD,
-    METERED,
-    PRICE,
-    RESTORED,
-    SILENT,
-    STOPPED,
+    LIST_FAILING,
+    LIST_GUARD,
+    LIST_METERED,
+    LIST_PRICE,
+    LIST_RESTORED,
+    LIST_SILENT,
+    LIST_STOPPED,
     Along,
     ListChanged,
     open_again,
@@ -152,10 +152,10 @@ def test_a_higher_price_stops_its_line_and_no_other(world: World) -> None:
     run(world)
     assert listed.states == ["ORDERED", "ASKED", "ORDERED"]
     line = listed.lines[1]
-    assert (line.code, line.price_minor) == (PRICE, 26_000)
+    assert (line.code, line.price_minor) == (LIST_PRICE, 26_000)
     world.service.products = lambda _query: priced(260)
-    assert not listed.answer(2, GUARD)
-    assert listed.answer(2, PRICE)
+    assert not listed.answer(2, LIST_GUARD)
+    assert listed.answer(2, LIST_PRICE)
     run(world)
     assert listed.states == ["ORDERED"] * 3
     check_each_once(world, listed)
@@ -167,7 +167,7 @@ def test_a_fixed_price_that_became_a_meter_is_asked_about(world: World) -> None:
     world.service.products = lambda _query: {**priced(), "ride_estimate": estimate}
     listed.press()
     run(world)
-    assert listed.lines[0].code == METERED
+    assert listed.lines[0].code == LIST_METERED
 
 
 def test_a_guest_who_has_a_ride_already_is_asked_about_and_others_go_on(world: World) -> None:
@@ -176,8 +176,8 @@ def test_a_guest_who_has_a_ride_already_is_asked_about_and_others_go_on(world: W
     listed.press()
     run(world)
     assert listed.states == ["ORDERED", "ASKED", "ORDERED"]
-    assert listed.lines[1].code == GUARD
-    assert listed.answer(2, GUARD)
+    assert listed.lines[1].code == LIST_GUARD
+    assert listed.answer(2, LIST_GUARD)
     run(world)
     assert listed.states == ["ORDERED"] * 3
     second = world.page(listed.lines[1].order_id or 0).order
@@ -216,7 +216,7 @@ def test_a_stopped_list_books_nothing_until_a_person_goes_on(world: World) -> No
     assert not listed.stop()
     run(world)
     assert listed.states.count("ORDERED") == WAVE
-    assert (listed.row.state, listed.row.code) == ("STOPPED", STOPPED)
+    assert (listed.row.state, listed.row.code) == ("STOPPED", LIST_STOPPED)
     assert listed.go_on()
     assert not listed.go_on()
     run(world)
@@ -244,7 +244,7 @@ def test_a_list_whose_orders_all_fail_stops_by_itself(world: World) -> None:
     world.service.create = [refused] * 20
     listed.press()
     run(world)
-    assert (listed.row.state, listed.row.code) == ("STOPPED", FAILING)
+    assert (listed.row.state, listed.row.code) == ("STOPPED", LIST_FAILING)
     assert len(world.orders()) == WAVE
     world.service.create = []
     assert listed.go_on()
@@ -263,7 +263,7 @@ def test_a_silent_service_delays_the_wave_and_stops_the_list_after_ten_minutes(
     assert listed.row.code
     assert world.orders() == []
     run(world, 700)
-    assert (listed.row.state, listed.row.code) == ("STOPPED", SILENT)
+    assert (listed.row.state, listed.row.code) == ("STOPPED", LIST_SILENT)
     world.service.products = lambda _query: priced()
     world.clock.go(60)
     assert listed.go_on()
@@ -275,7 +275,7 @@ def test_a_restored_database_stops_every_list_that_was_being_booked(world: World
     listed = ListWorld(world)
     listed.press()
     note_restore(world.db, world.clock, WORKER, Noticed(None))
-    assert (listed.row.state, listed.row.code) == ("STOPPED", RESTORED)
+    assert (listed.row.state, listed.row.code) == ("STOPPED", LIST_RESTORED)
     run(world)
     assert world.orders() == []
 
@@ -299,7 +299,7 @@ def test_a_line_whose_ride_the_database_has_forgotten_is_not_sent_again(world: W
         s.execute(update(GuestList).values(state="RUNNING", next_at=now, code=None))
     world.clock.go(30)
     run(world, 120)
-    assert listed.row.code == RESTORED
+    assert listed.row.code == LIST_RESTORED
     assert listed.go_on()
     run(world, 120)
     assert len(world.service.bookings) == 1

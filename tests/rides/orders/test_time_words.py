@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, normalised_words
+from ridedash.rides.orders.time_words import ENGLISH_WORDS, TWO_THINGS, normalised_words
 
 # a language in which "a" means "at", with its own word for an hour
 OTHER = replace(
-    ENGLISH,
+    ENGLISH_WORDS,
     today=("heute",),
     tomorrow=("morgen",),
     weekdays=tuple((f"tag{number}",) for number in range(7)),
@@ -47,7 +47,7 @@ def test_each_word_is_known_by_what_it_means_and_one_of_two_meanings_as_such() -
     assert tags["morgen"] == TWO_THINGS
     assert [tags[f"tag{number}"] for number in (0, 6)] == ["weekday00", "weekday06"]
     assert [tags[f"monat{number}"] for number in (0, 11)] == ["month00", "month11"]
-    assert ENGLISH.tags()["sept"] == "month08"
+    assert ENGLISH_WORDS.tags()["sept"] == "month08"
 
 
 def test_a_number_that_is_a_month_too_is_known_by_its_place() -> None:
@@ -63,11 +63,11 @@ def test_english_is_understood_beside_another_language_but_for_its_single_letter
     assert both.months[11] == ("monat11", "dec", "december")
     assert (both.forenoon, both.am) == (("morgens", "morning"), ("am",)), "a is their at"
     assert both.tags()["a"] == "skipped"
-    assert ENGLISH.and_english() is ENGLISH
-    assert ENGLISH.tags()["a"] == "am"
+    assert ENGLISH_WORDS.and_english() is ENGLISH_WORDS
+    assert ENGLISH_WORDS.tags()["a"] == "am"
 
 
 def test_an_hour_ahead_is_written_in_the_words_of_the_language_or_with_the_mark() -> None:
-    assert ENGLISH.hour_ahead == "hour"
+    assert ENGLISH_WORDS.hour_ahead == "hour"
     assert OTHER.and_english().hour_ahead == "Stunde"
     assert replace(OTHER, hours=("hour",)).hour_ahead == "h", "it has no word of its own"

@@ -9,7 +9,7 @@ import pytest
 
 from ridedash.rides.orders.schedule_times import LocalTime, NoSuchTime
 from ridedash.rides.orders.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH, TWO_THINGS, TimeWords, normalised_words
+from ridedash.rides.orders.time_words import ENGLISH_WORDS, TWO_THINGS, TimeWords, normalised_words
 from ridedash.rides.orders.typed_time import read_time
 
 KOLKATA, BERLIN = ZoneInfo("Asia/Kolkata"), ZoneInfo("Europe/Berlin")
@@ -409,7 +409,7 @@ def test_of_a_time_that_clocks_show_twice_the_one_to_come_is_meant_or_it_is_aske
 
 
 GERMAN = replace(
-    ENGLISH,
+    ENGLISH_WORDS,
     today=("heute",),
     tomorrow=("morgen",),
     after_tomorrow=("übermorgen",),
@@ -421,7 +421,7 @@ GERMAN = replace(
     of_24=True,
 )
 JAPANESE = replace(
-    ENGLISH,
+    ENGLISH_WORDS,
     tonight=("今夜",),
     tomorrow=("明日",),
     weekdays=tuple((day, f"{day}曜") for day in "月火水木金土日"),
@@ -483,6 +483,6 @@ def test_a_word_that_means_something_else_in_english_is_refused_as_ambiguous() -
 
 
 def test_no_word_of_english_means_two_things() -> None:
-    assert TWO_THINGS not in ENGLISH.tags().values()
-    assert all(word == normalised_words(word) and "." not in word for word in ENGLISH.tags())
-    assert [len(ENGLISH.weekdays), len(ENGLISH.months)] == [7, 12]
+    assert TWO_THINGS not in ENGLISH_WORDS.tags().values()
+    assert all(word == normalised_words(word) and "." not in word for word in ENGLISH_WORDS.tags())
+    assert [len(ENGLISH_WORDS.weekdays), len(ENGLISH_WORDS.months)] == [7, 12]

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ridedash import wire
 from ridedash.geo import LatLng
-from ridedash.rides.tracking.merge import DRIVER_STATUSES, Merged, RideState, merge, rank, shown
+from ridedash.rides.tracking.merge import Merged, RideState, merge, rank, shown
 from ridedash.service.parsing.fields import Duration
 from ridedash.service.types.tracking import PriceDetails, RouteStop, Snapshot, TripInfo
 from ridedash.wire import Kind
@@ -310,7 +311,7 @@ def test_whatever_comes_in_whatever_order_the_ride_stays_sound(
             assert ride.facts.vehicle_number
         if before.facts.price:
             assert ride.facts.price
-        if ride.status not in DRIVER_STATUSES and ride.status not in {
+        if ride.status not in wire.CAB_KNOWN and ride.status not in {
             "COMPLETED",
             "BOOKING_CANCELLED",
             "ALLOTMENT_FAILED",

@@ -8,7 +8,6 @@ import httpx
 import pytest
 from sqlalchemy import text, update
 
-from ridedash.observability.hooks import NoHooks
 from ridedash.rides.actions.request import arm_cancel
 from ridedash.rides.health import heartbeat_age
 from ridedash.rides.tracking.poll import SMALL, Tracker
@@ -498,31 +497,23 @@ def test_a_poll_that_was_answered_before_a_clock_turn_is_repeated(world: World) 
         assert ride.seen_at < turned, "it tells of before"
 
 
-class PollRecorder(NoHooks):
-    """Records what monitoring gets of each poll: the outcome, and how many seconds late."""
-
-    def __init__(self) -> None:
-        self.polls: list[tuple[str, float]] = []
-
-    def poll(self, outcome: str, late_s: float) -> None:
-        self.polls.append((outcome, late_s))
-
-
 def test_each_poll_is_reported_to_monitoring_with_how_late_it_was(world: World) -> None:
     world.service.tracks["C1"] = [
         *[snapshot("CALL_DRIVER", **CAB)] * 2,
         {"raise": httpx.ReadTimeout("slow")},
     ]
-    recorder, points = PollRecorder(), list[str]()
+    polls, points = list[tuple[str, float]](), list[str]()
     with world.worker() as worker:
         order_id = world.book(worker)
-    tracker = Tracker(replace(world.runtime, hooks=recorder, failpoint=points.append))
+    tracker = Tracker(
+        replace(world.runtime, on_poll=lambda *poll: polls.append(poll), failpoint=points.append)
+    )
     for late, answered in ((2.0, True), (0.0, False)):
         due(world, order_id)
         world.clock.go(late)
         (claim,) = tracker.claim(1)
         assert tracker.poll(claim) is answered
-    assert recorder.polls == [("answered", 2.0), ("NoAnswer", 0.0)]
+    assert polls == [("answered", 2.0), ("NoAnswer", 0.0)]
     assert points == [
         "poll.claimed",
         "poll.answered",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select, text, update
 
-from ridedash.observability import hooks
+from ridedash.observability.logs import worker_step
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking.claims import RIDE_AND_ORDER, Bounds, claim_due, make_due, release
 from ridedash.rides.tracking.poll import Tracker
@@ -193,7 +193,7 @@ def test_a_call_to_the_service_is_known_by_the_ride_that_is_polled(
     ours, context = tracker(world), contextvars.copy_context()
     claim = ours.claim(1)[0]
     context.run(ours.ask, claim)
-    assert context[hooks.step] == ("poll", claim.ride_id)
+    assert context[worker_step] == ("poll", claim.ride_id)
 
 
 def test_a_claim_that_is_given_back_is_due_at_once(world: World, ids: list[int]) -> None:

@@ -194,6 +194,20 @@ def test_the_list_says_how_each_device_is(desk: Desk) -> None:
     assert "95 s ahead" in one
 
 
+def test_where_guests_left_and_asked_for_help_is_named_in_words(desk: Desk) -> None:
+    kiosk_id, client = add_kiosk(desk), desk.client()
+    for screen in ("find", "meet", "people", "sorry", "code", "place"):
+        visit(desk, kiosk_id, screen, screen=screen, how="left")
+    visit(desk, kiosk_id, "unshown", screen="unshown", order_id=1, help_at=NOON, language="hi")
+    one = client.get(f"/admin/kiosks/{kiosk_id}").text
+    left = "Code from our desk 1 · Find your ride 1 · Pickup point 1 · How many people? 1"
+    assert f"{left} · Another place 1 · Not booked 1" in one
+    assert "Ticket not shown हिन्दी 1" in one
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "language", "de"))
+    one = client.get(f"/admin/kiosks/{kiosk_id}").text
+    assert "Ihre Fahrt finden 1 · Abholpunkt 1 · Wie viele Personen? 1" in one
+
+
 def visit(desk: Desk, kiosk_id: int, key: str, **facts: Any) -> None:
     row = KioskVisit(id=f"visit-{key}", kiosk_id=kiosk_id, property_id=desk.ids["desk.property"])
     for column, value in ({"began_at": NOON, "ended_at": NOON} | facts).items():

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders.list_press import FAILING, STOPPED
+from ridedash.rides.orders.list_press import LIST_FAILING, LIST_STOPPED
 from ridedash.rides.orders.transitions import add_event
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.accounts import keep_tokens
@@ -402,13 +402,15 @@ def test_a_guest_list_that_waits_for_a_person_is_shown(desk: Desk, browser: Flas
     assert "guests.csv" in alert["detail"]
 
 
-@pytest.mark.parametrize("code", [STOPPED, FAILING])
+@pytest.mark.parametrize("code", [LIST_STOPPED, LIST_FAILING])
 def test_a_guest_list_that_stopped_by_itself_is_shown(
     desk: Desk, browser: FlaskClient, code: str
 ) -> None:
     found = stored_list(desk, [NewLine(1, (), None, "RD-LINE1")], state="STOPPED", code=code)
     alerts = poll(browser)["bar"].get("alerts", [])
-    assert [each["title"] for each in alerts] == ["A guest list has stopped"] * (code == FAILING)
+    assert [each["title"] for each in alerts] == ["A guest list has stopped"] * (
+        code == LIST_FAILING
+    )
     desk.add(
         lambda s: setattr(s.get_one(GuestList, found), "property_id", desk.ids["other.property"])
     )

@@ -139,12 +139,13 @@ def test_the_heartbeat_contains_how_near_cars_were_a_minute_ago(lobby: Lobby) ->
     assert soonest() is None
 
 
-def test_the_document_starts_with_favourites_and_tabs(lobby: Lobby) -> None:
+def test_the_document_starts_with_favourites(lobby: Lobby) -> None:
     with lobby.services.db.write() as s:
         set_favourite(s, 1, "drop", 1, "Botanic Garden", LatLng(-38.55, -128.06))
     page = lobby.client.get("/kiosk").text
     assert "Botanic Garden" in page
-    assert "hospitals" in page
+    assert "hospitals" in page, "a list of places, by the name of its words"
+    assert '"tabs"' not in page, "its script has the lists"
 
 
 def test_a_share_is_shown_with_a_code_by_which_the_property_pays(lobby: Lobby) -> None:

@@ -12,7 +12,7 @@ from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Staff
 from ridedash.store.sign_ins import open_sign_in
 from ridedash.views.web.current_user import (
-    KNOWN,
+    KNOWN_SIGN_IN,
     SignedIn,
     by_staff_key,
     current_sign_in,
@@ -112,7 +112,7 @@ def test_a_sign_in_is_the_copy_of_its_row_and_is_looked_up_once(desk: Desk) -> N
             person = load_staff(request)
             assert (person is not None) is found
             if person is None:
-                assert request.environ.get(KNOWN) is None
+                assert request.environ.get(KNOWN_SIGN_IN) is None
                 continue
             assert person == SignedIn(
                 staff.id, staff.property_id, "Concierge desk", "concierge", "de", None
@@ -124,6 +124,6 @@ def test_a_sign_in_is_the_copy_of_its_row_and_is_looked_up_once(desk: Desk) -> N
             session.clear()
             assert load_staff(request) == person, "it is not read again"
             g.error_page = True
-            del request.environ[KNOWN]
+            del request.environ[KNOWN_SIGN_IN]
             session["sid"] = sid
             assert load_staff(request) is None, "the database may be what failed"

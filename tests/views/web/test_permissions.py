@@ -9,7 +9,7 @@ from werkzeug.routing import Rule
 
 from ridedash.demo.stories.runs import Runs
 from ridedash.extensions import limiter
-from ridedash.observability.hooks import step
+from ridedash.observability.logs import worker_step
 from ridedash.store.accounts import add_account
 from ridedash.store.guest_lists import GuestList, NewLine, store_list
 from ridedash.store.invitations import invite
@@ -201,9 +201,9 @@ def new_account(desk: Desk, who: str) -> int:
 def new_call(desk: Desk, order_id: int) -> int:
     """Record a call to the service about an order in the lens; returns its number."""
     lens = desk.app.extensions["ridedash.lens"]
-    before = step.set(("send", order_id))
+    before = worker_step.set(("send", order_id))
     lens.exchange(exchange(params={"booking_id": f"CRN{order_id}"}))
-    step.reset(before)
+    worker_step.reset(before)
     assert lens.flush(60)
     return int(max(each.number for each in lens.file.calls(None, False, 0, 100)))
 

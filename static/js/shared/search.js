@@ -1,6 +1,6 @@
 /**
  * The list below the search box: rides that match the typed words. Enter without a choice opens the
- * page of results. Loaded by shared/top_bar.js.
+ * page of results. Loaded by top_bar.js.
  */
 
 const DEBOUNCE_MS = 160;

@@ -3,9 +3,9 @@
 import httpx
 import pytest
 
-from ridedash.observability.hooks import Exchange, NoHooks
 from ridedash.service.errors import NoAnswer, ServiceError, Throttled, Unreadable
-from ridedash.service.transport import marks
+from ridedash.service.hooks import Exchange, MarkedCall, NoHooks, exchange_of
+from ridedash.service.transport.http import Marks
 from tests.service.bodies import PRODUCTS, SNAPSHOT
 from tests.service.test_client import APP_TOKEN, OPERATIONS, ORDER, PICKUP, TOKEN, Service
 
@@ -76,7 +76,7 @@ def test_a_call_without_a_permit_is_given_as_one_that_was_not_made():
 
 def test_without_a_recorder_nothing_is_made(monkeypatch):
     made: list[object] = []
-    monkeypatch.setattr(marks.Marks, "__init__", lambda self: made.append(self))
+    monkeypatch.setattr(Marks, "__init__", lambda self: made.append(self))
     service = Service(SNAPSHOT)
     client = service.client()
     client.track_ride(TOKEN, booking_id="CRN1")
@@ -85,19 +85,19 @@ def test_without_a_recorder_nothing_is_made(monkeypatch):
 
 
 def test_an_unreadable_answer_is_stored_as_evidence():
-    noted = marks.Marks()
+    noted = Marks()
     noted.failed(Unreadable(200, "too long", "{{"))
     assert (noted.failure, noted.evidence) == ("unreadable answer: too long (HTTP 200)", "{{")
-    noted = marks.Marks()
+    noted = Marks()
     noted.failed(ServiceError())
     assert (noted.failure, noted.evidence) == ("ServiceError", "")
 
 
 def test_a_call_has_waited_until_it_got_its_permit():
-    noted, call = marks.Marks(), marks.MarkedCall("track_ride", "2xx", "rest", 100.0, 5.0)
-    unpermitted = marks.exchange_of(None, noted, call, None)
+    noted, call = Marks(), MarkedCall("track_ride", "2xx", "rest", 100.0, 5.0)
+    unpermitted = exchange_of(None, noted, call, None)
     assert (unpermitted.waited_s, unpermitted.first_byte_s, unpermitted.total_s) == (5.0, None, 5.0)
     noted.permitted, noted.answered = 102.0, 103.5
-    made = marks.exchange_of(None, noted, call, None)
+    made = exchange_of(None, noted, call, None)
     assert (made.waited_s, made.first_byte_s, made.total_s) == (2.0, 1.5, 5.0)
     assert (made.operation, made.outcome, made.lane) == ("track_ride", "2xx", "rest")

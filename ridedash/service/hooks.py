@@ -1,15 +1,23 @@
-"""Instrumentation hooks, which the service's client and the worker call."""
+"""What others learn about each call to the service: Hooks, called by the client and the throttle.
+
+An Exchange is a call as it happened, put together from the marks that were noted during the call.
+It is made for a recorder only, because the calls of a worker are many.
+"""
 
 from collections.abc import Sequence
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from ridedash.service.transport.http import Answer, Request
+from ridedash.service.transport.http import Answer, Marks, Request
 
-# What the worker is doing in this thread: a word, and the id of the row ("send", 12). A thread that
-# answers a page has `logs.request_id` instead.
-step: Final[ContextVar[tuple[str, int]]] = ContextVar("step", default=("", 0))
+
+class MarkedCall(NamedTuple):
+    """A call that has ended: some fields of its Exchange, and its start by time.perf_counter."""
+
+    path: str
+    outcome: str
+    lane: str
+    started: float
+    seconds: float
 
 
 class Exchange(NamedTuple):
@@ -20,8 +28,8 @@ class Exchange(NamedTuple):
     """
 
     operation: str  # its path at the service
-    request: "Request"
-    answer: "Answer | None"
+    request: Request
+    answer: Answer | None
     failure: str
     evidence: str
     outcome: str  # a word of responses.outcome_of
@@ -29,6 +37,25 @@ class Exchange(NamedTuple):
     waited_s: float  # waiting for its permit
     first_byte_s: float | None  # from the permit to the head of the answer; None: none came
     total_s: float  # with the wait for the permit
+
+
+def exchange_of(
+    request: Request, marks: Marks, call: MarkedCall, answer: Answer | None
+) -> Exchange:
+    """The Exchange of a call that has ended."""
+    begun = call.started + call.seconds if marks.permitted is None else marks.permitted
+    return Exchange(
+        operation=call.path,
+        request=request,
+        answer=answer,
+        failure=marks.failure,
+        evidence=marks.evidence,
+        outcome=call.outcome,
+        lane=call.lane,
+        waited_s=begun - call.started,
+        first_byte_s=None if marks.answered is None else marks.answered - begun,
+        total_s=call.seconds,
+    )
 
 
 class Hooks(Protocol):
@@ -53,15 +80,6 @@ class Hooks(Protocol):
     def breaker(self, calls: str, state: str) -> None:
         """The circuit breaker of these calls ("read", "write") is now "open" or "closed"."""
 
-    def order(self, outcome: str) -> None:
-        """An order has reached a new state (OrderState), in a committed transaction."""
-
-    def poll(self, outcome: str, late_s: float) -> None:
-        """A ride was polled, claimed `late_s` after it was due.
-
-        `outcome` is "answered", or the name of the error's type.
-        """
-
 
 class NoHooks:
     """Hooks that do nothing."""
@@ -78,10 +96,4 @@ class NoHooks:
         """Do nothing."""
 
     def breaker(self, calls: str, state: str) -> None:
-        """Do nothing."""
-
-    def order(self, outcome: str) -> None:
-        """Do nothing."""
-
-    def poll(self, outcome: str, late_s: float) -> None:
         """Do nothing."""

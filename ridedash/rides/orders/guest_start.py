@@ -19,8 +19,9 @@ from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_wi
 from ridedash.rides.codes import NO_CONNECTION, NOT_BUILT, START_MISSED
 from ridedash.rides.orders import request as requests
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.due import CAR_GONE, NO_PRICE, NotOrderable, guard_key, reason_code
+from ridedash.rides.orders.due import CAR_GONE, GUARD_BUSY, NO_PRICE, reason_code
 from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.guard import OtherRideOpen, key_when_due
 from ridedash.rides.orders.place import (
     OfferUnknown,
     Placed,
@@ -268,9 +269,9 @@ def _make_ready(runtime: Runtime, order_id: int, product: Product, actor: Actor)
         except ValidationError:
             raise NotStarted(NOT_BUILT) from None
         try:
-            order.guard_key = guard_key(s, order)
-        except NotOrderable as busy:
-            raise NotStarted(busy.code) from None
+            order.guard_key = key_when_due(s, order)
+        except OtherRideOpen:
+            raise NotStarted(GUARD_BUSY) from None
         trip = trip_of(s.get_one(Offer, order.offer_id))
         owner = OfferOwner(order.property_id, placed_by(order), order.account_id)
         order.offer_id = add_offer(s, owner, trip, priced, now).id

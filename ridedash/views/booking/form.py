@@ -15,8 +15,9 @@ from ridedash.fits import MOST_BAGS, MOST_PEOPLE
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import LANGUAGES, BookingRequest, Refill, control_of
+from ridedash.rides.orders.guard import GuardBusy, OpenRide
 from ridedash.rides.orders.onward import NoCarLater, change_onward
-from ridedash.rides.orders.place import GuardBusy, OfferStale, OpenRide, RequestRefused
+from ridedash.rides.orders.place import OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
 from ridedash.store import guests
 from ridedash.store.accounts import accounts_of

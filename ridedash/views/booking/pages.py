@@ -10,7 +10,8 @@ from ridedash.extensions import limiter, services
 from ridedash.forms import TripForm, new_form_token
 from ridedash.inputs import row_id, row_ids, whole_number
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
-from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
+from ridedash.rides.orders.place import Placed, TokenReused, place
+from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.orders.typed_words import LONGEST
 from ridedash.service.types.products import Product
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy

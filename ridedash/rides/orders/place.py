@@ -39,6 +39,7 @@ from ridedash.store.offers import (
     fixed_price_categories,
     trip_of,
 )
+from ridedash.store.orders import order_of_form
 from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
@@ -135,7 +136,7 @@ def _placed_before(db: Database, request: BookingRequest) -> Placed | None:
     """The order that this form has made already. Raises DatabaseBusy when it can't be read."""
     try:
         with db.read() as s:
-            return _order_of_token(s, request)
+            return placed_before(s, request)
     except SQLAlchemyError as error:
         raise DatabaseBusy("the database can't be read: nothing was written") from error
 
@@ -155,7 +156,7 @@ def _place(
     with db.write() as s:
         # From here on another request with the same form waits, and then finds our order.
         _lock_guests(s, request.property_id, press)
-        before = _order_of_token(s, request)
+        before = placed_before(s, request)
         if before is not None:
             return before
         offer = offer_of(s, request, now)
@@ -178,17 +179,19 @@ def _lock_guests(s: Session, property_id: int, press: Sequence[Part]) -> None:
         guests.lock_guest(s, property_id, each)
 
 
-def _order_of_token(s: Session, request: BookingRequest) -> Placed | None:
-    """The order of this form token.
+def placed_before(s: Session, request: BookingRequest, **beside: Any) -> Placed | None:
+    """The order that this form has made before.
 
-    Raises OfferUnknown for a form of another property, TokenReused for other contents.
+    `beside` has what the form says beside the request, by column. Raises OfferUnknown for a form of
+    another property, TokenReused for other contents.
     """
-    order = s.scalars(select(Order).where(Order.form_token == request.form_token)).first()
+    order = order_of_form(s, request.form_token)
     if order is None:
         return None
     if order.property_id != request.property_id:
         raise OfferUnknown("the form was another property's")
-    if order.form_digest != request_digest(request):
+    said = {"form_digest": request_digest(request), **beside}
+    if said != {column: getattr(order, column) for column in said}:
         raise TokenReused(order.id)
     made = select(Order.id).where(Order.form_token.in_(tokens_of(request.form_token)))
     return Placed(order.id, created=False, order_ids=tuple(s.scalars(made.order_by(Order.id))))

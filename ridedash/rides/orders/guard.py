@@ -25,7 +25,7 @@ one that has it by now (`transitions.py`).
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -190,26 +190,29 @@ class Allowed:
     of_group: bool
 
 
+@dataclass
 class PressGuard:
-    """The guard during one press of Book, which may make several orders."""
+    """The guard during one press of Book, which may make several orders.
 
-    def __init__(self, s: Session, request: BookingRequest) -> None:
-        self._s, self._request = s, request
-        # by each key that was looked up: the guest's other open ride, None without one
-        self._other_rides: dict[str | None, int | None] = {}
+    `other_rides` has, by each key that was looked up, the guest's other open ride or None.
+    """
+
+    s: Session
+    request: BookingRequest
+    other_rides: dict[str | None, int | None] = field(default_factory=dict)
 
     def allow(self, part: Part, guest: Guest, offer: Offer, made: Collection[int]) -> Allowed:
         """Check one order of the press; `made` are the orders that it has made before.
 
         Raises GuardBusy if staff have to be asked first.
         """
-        key = guard_of(self._request.property_id, guest.name, guest.phone, guest.room, offer)
-        of_group = part.group is not None and key in self._other_rides
-        if key not in self._other_rides:
-            self._other_rides[key] = self._other_ride(part.request, guest, key, made)
+        key = guard_of(self.request.property_id, guest.name, guest.phone, guest.room, offer)
+        of_group = part.group is not None and key in self.other_rides
+        if key not in self.other_rides:
+            self.other_rides[key] = self._other_ride(part.request, guest, key, made)
         leaves_now = part.request.pickup_at is None
-        guarded = leaves_now and not of_group and not self._request.override_guard
-        return Allowed(key if guarded else None, self._other_rides[key], of_group)
+        guarded = leaves_now and not of_group and not self.request.override_guard
+        return Allowed(key if guarded else None, self.other_rides[key], of_group)
 
     def _other_ride(
         self, request: BookingRequest, guest: Guest, key: str | None, made: Collection[int]
@@ -217,8 +220,8 @@ class PressGuard:
         """The guest's other open ride from the same pickup, if staff were told of it."""
         if key is None or request.pickup_at is not None:  # a planned order is checked when due
             return None
-        others = [each for each in open_rides(self._s, guest, key) if each.id not in made]
-        _check_told(self._s, request, others)
+        others = [each for each in open_rides(self.s, guest, key) if each.id not in made]
+        _check_told(self.s, request, others)
         return others[0].id if others else None
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, jsonify, request
+from pydantic import ValidationError
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
@@ -16,9 +17,12 @@ from ridedash.forms import DEPARTS, LANDS, BookingForm
 from ridedash.geo import distance_m
 from ridedash.inputs import whole_number
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST
+from ridedash.service.types.products import Product
 from ridedash.store.models.people import Property
+from ridedash.store.orders import Offer
 from ridedash.views.booking.estimates import home_trip
 from ridedash.views.booking.pickup_times import TimeChoice, choices_of
+from ridedash.views.booking.product_cards import travel_minutes
 from ridedash.views.booking.trip_ends import TripEnd
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import planned_time, stamp, zone
@@ -109,12 +113,13 @@ def flight_of(
 
 
 def now_asked(
-    form: BookingForm, pickup: TripEnd, home: Property, travel_min: int | None, now: datetime
+    form: BookingForm, pickup: TripEnd, home: Property, offer: Offer | None, now: datetime
 ) -> NowAsked | None:
     """The question about the car that a valid form orders now; None if nothing is to be asked."""
     at, tz = form.departs_at, form.tz
     if form.when.data == "later" or at is None:
         return None
+    travel_min = _travel_minutes(offer)
     if way_of(form, pickup, home) == LANDS:
         pickup_at = at + timedelta(minutes=home.luggage_min)
         proposal = propose_after(at, home.luggage_min, now, tz)
@@ -127,6 +132,16 @@ def now_asked(
     if pickup_at - now <= NOW_WITHIN or form.flight_now.data == key:
         return None
     return NowAsked(headline % {"at": planned_time(at, now, tz, locale())}, proposal, key)
+
+
+def _travel_minutes(offer: Offer | None) -> int | None:
+    """How long the trip of an offer takes; None if its product does not say."""
+    if offer is None:
+        return None
+    try:
+        return travel_minutes([Product.model_validate(offer.product)])
+    except ValidationError:
+        return None
 
 
 def way_of(form: BookingForm, pickup: TripEnd, home: Property) -> str:

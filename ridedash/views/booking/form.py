@@ -32,7 +32,7 @@ from ridedash.views.booking.flights import flight_of, way_of
 from ridedash.views.booking.pickup_times import pickup_message, quick_times
 from ridedash.views.booking.suggestions import Suggestion, suggested
 from ridedash.views.booking.trip_ends import TripEnds, ends_of, read_ends
-from ridedash.views.booking.view_model import NO_NOTICE, BookingPage, DeskFacts, Notice
+from ridedash.views.booking.view_model import NO_NOTICE, BookingPage, DeskFacts, FormNotice
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_text, weekday_time
@@ -114,7 +114,7 @@ def refilled(page: OrderPage, occasion: Refill) -> BookingPage:
     planned = page if occasion is Refill.CHANGE else None
     if planned is not None:
         _fill_plan(form, order)
-    notice = Notice(filled_from=filled_from)
+    notice = FormNotice(filled_from=filled_from)
     return BookingPage(
         form, desk, ends, offer.category, order.seats or 1, notice=notice, changing=planned
     )
@@ -306,7 +306,7 @@ class Retry:
     """
 
     status: int
-    notice: Notice = NO_NOTICE
+    notice: FormNotice = NO_NOTICE
     error: EstimateFailedError | None = None
 
 
@@ -315,7 +315,7 @@ def explained(error: Exception, form: BookingForm, now: datetime) -> Retry:
     if isinstance(error, GuardBusy):
         rides = [_busy_ride(each, now) for each in error.rides]
         busy = {"guest": error.guest, "rides": rides, "seen": error.seen}
-        return Retry(409, Notice(busy=busy))
+        return Retry(409, FormNotice(busy=busy))
     if isinstance(error, DatabaseBusy):
         words = refusal("NO_DB", Audience.STAFF)
         detail = f"{words.why} {words.next_step}"
@@ -330,7 +330,7 @@ def explained(error: Exception, form: BookingForm, now: datetime) -> Retry:
         _show_field_error(form, error)
         return Retry(422)
     message = _changed_meanwhile(error)
-    return Retry(409, Notice(message, aged=isinstance(error, OfferStale)))
+    return Retry(409, FormNotice(message, aged=isinstance(error, OfferStale)))
 
 
 def _busy_ride(ride: OpenRide, now: datetime) -> dict[str, Any]:

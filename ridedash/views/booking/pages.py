@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from flask import Blueprint, jsonify, redirect, render_template, request
-from pydantic import ValidationError
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
@@ -16,7 +15,6 @@ from ridedash.rides.orders.onward import change_onward
 from ridedash.rides.orders.place import Placed, TokenReused, place
 from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.orders.typed_words import LONGEST
-from ridedash.service.types.products import Product
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, OrderState, order_of_form
 from ridedash.views.booking.flights import now_asked
@@ -32,9 +30,8 @@ from ridedash.views.booking.form import (
     trip_page,
 )
 from ridedash.views.booking.guest_start import let_guest_start
-from ridedash.views.booking.product_cards import travel_minutes
 from ridedash.views.booking.trip_ends import ends_of, read_ends
-from ridedash.views.booking.view_model import BookingPage, Notice, TripCars, page_map, with_cars
+from ridedash.views.booking.view_model import BookingPage, FormNotice, TripCars, page_map, with_cars
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import wants_json
@@ -106,10 +103,9 @@ def count_cars() -> int:
 @needs(BOOK)
 @limiter.limit("60/minute", key_func=by_staff_key, exempt_when=form_was_placed, cost=count_cars)
 def create() -> Answer:
-    """A press of one of the form's buttons, which does one of four things.
+    """A press of one of the form's buttons: show cars, save a change, let the guest start, or book.
 
-    It shows the form with its cars, saves the change of a planned ride, lets the guest start the
-    ride, or books. The form has one address, because without scripts it is sent as a whole.
+    All have one address, to which the form also comes back after a new sign-in (kept_forms.py).
     """
     # No place search here: it would be a network call before an order is stored.
     page = trip_page(TripForm(request.form), search=False)
@@ -147,10 +143,10 @@ def _book(page: BookingPage, wanted: BookingRequest, offer: Offer | None) -> Ans
     token places its orders only once, however often the form is sent. For a flight that is hours
     away a car now is asked about first, but not by a form that has made its order.
     """
-    app, travel_min = services(), _travel_minutes(offer)
-    asked = now_asked(page.form, page.ends.pickup, page.desk.home, travel_min, app.clock())
+    app = services()
+    asked = now_asked(page.form, page.ends.pickup, page.desk.home, offer, app.clock())
     if asked is not None and not form_was_placed():
-        return _retry(page, Retry(409, Notice(now_asked=asked)), offer)
+        return _retry(page, Retry(409, FormNotice(now_asked=asked)), offer)
     placed = place(app.db, app.clock, wanted)
     if placed.created:
         app.wake()
@@ -204,17 +200,7 @@ def _correct_first(page: BookingPage, offer: Offer | None) -> Answer:
         "The trip was changed after its prices were shown. Nothing was ordered. Look at the new "
         "price, then press again."
     )
-    return _retry(page, Retry(409, Notice(message)))
-
-
-def _travel_minutes(offer: Offer | None) -> int | None:
-    """How long the trip of an offer takes; None if its product does not say."""
-    if offer is None:
-        return None
-    try:
-        return travel_minutes([Product.model_validate(offer.product)])
-    except ValidationError:
-        return None
+    return _retry(page, Retry(409, FormNotice(message)))
 
 
 def _placed_response(placed: Placed, wanted: BookingRequest) -> Answer:

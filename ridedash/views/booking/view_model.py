@@ -73,7 +73,7 @@ class TripCars:
 
 
 @dataclass(frozen=True)
-class Notice:
+class FormNotice:
     """What the page says above the form about what happened before.
 
     `aged`: the price of the pressed car was too old. `busy` has the guest's other open rides, and
@@ -87,7 +87,7 @@ class Notice:
     filled_from: str = ""
 
 
-NO_NOTICE: Final = Notice()
+NO_NOTICE: Final = FormNotice()
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class BookingPage:
     category: str = ""
     seats: int = 1
     cars: TripCars = TripCars()
-    notice: Notice = NO_NOTICE
+    notice: FormNotice = NO_NOTICE
     changing: OrderPage | None = None
 
     @property

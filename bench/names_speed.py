@@ -17,7 +17,7 @@ from bench.baselines import former_names
 from bench.frame import Result, Run, line
 from bench.page_desk import cpu_ms
 from ridedash.names import found_by, name_key
-from ridedash.rides.orders.request import guard_of
+from ridedash.rides.orders.guard import guard_of
 from ridedash.store.database.database import Database
 from ridedash.store.guests import GuestDetails, find_same
 from ridedash.store.models.orders import Offer

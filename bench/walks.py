@@ -1,4 +1,4 @@
-"""Count the functions and modules of ridedash/ that six common walks enter.
+"""Count the functions and modules of ridedash/ that eight common walks enter.
 
 Use: `python -m bench.walks [--names]`.
 
@@ -9,12 +9,15 @@ walk is run twice in a process and counted the second time, so that work done on
 (compiling a statement, loading a template) is left out.
 
 An eventful poll is the first answer that names a driver; a plain poll is the next one, with the cab
-elsewhere. The polls of a ride's page and of the board are counted with the poll layer off, where
-every answer is made anew, and with it on, after a change of the ride.
+elsewhere. The form with its cars is its page with the prices of a trip; the press of Book on the
+desk is answered with an empty form. The polls of a ride's page and of the board are counted with
+the poll layer off, where every answer is made anew, and with it on, after a change of the ride.
 """
 
 import argparse
 import contextlib
+import html
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -23,15 +26,20 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
 
+from flask.testing import FlaskClient
 from sqlalchemy import update
 
 import ridedash
 from bench import frame
+from ridedash.places import SandboxPlaces
 from ridedash.rides.orders.place import place
 from ridedash.rides.worker import Worker
+from ridedash.service.client import RideClient
+from ridedash.service.transport.http import Http
 from ridedash.store.orders import Order
 from ridedash.views.poll_cache.cache import EXTENSION
 from tests.rides.desk_world import World
+from tests.views.fake_service import FakeService
 from tests.views.ride_pages import Desk, make_desk
 
 PACKAGE: Final = Path(ridedash.__file__).parent
@@ -44,6 +52,15 @@ CAB: Final = {
     "driver_lat": -38.51,
     "driver_lng": -128.01,
     "price_details": {"fare": 90, "service_tax": 4.5},
+}
+NOWHERE: Final = "http://127.0.0.1:9"
+TRIP: Final = {
+    "pickup": "Lobby",
+    "pickup_lat": "-38.5",
+    "pickup_lng": "-128",
+    "drop": "Airport",
+    "drop_lat": "-38.55",
+    "drop_lng": "-128.06",
 }
 MOVED: Final = CAB | {"driver_lat": -38.52}
 
@@ -133,36 +150,73 @@ def _poll(worker: Worker) -> None:
     tracker.record([tracker.ask(claim) for claim in claims])
 
 
+def booking_walks() -> dict[str, Walk]:
+    """The cars of a trip on the page of the booking form, and the press of Book beside the board.
+
+    The service answers at once.
+    """
+    service = FakeService()
+    with Http(service.transport()) as http, _signed_in("off") as (desk, _order_id, browser):
+        desk.services.client = RideClient(http, NOWHERE, "the key")
+        desk.services.geocoder = SandboxPlaces(http, NOWHERE)
+        found, pages = {}, []
+        for number in range(2):  # what is done once for each property is not counted
+            found["the form with its cars"] = entered(
+                lambda: pages.append(browser.get("/rides/new", query_string=TRIP | {"show": "1"}))
+            )
+            form = _filled(pages[-1].text) | {"guest_name": "Guest Heron"}
+            form["guest_phone"] = f"+91 98450 0000{number}"
+            found["a press of Book on the desk"] = entered(lambda form=form: _press(browser, form))
+        return found
+
+
+def _filled(page: str) -> dict[str, str]:
+    """What a browser would send of the form on this page."""
+    tags = re.findall(r"<input[^>]*>", page[page.index('id="book"') :])
+    inputs = [dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) for tag in tags if _is_sent(tag)]
+    return {each["name"]: html.unescape(each.get("value", "")) for each in inputs}
+
+
+def _is_sent(tag: str) -> bool:
+    choice = re.search(r'type="(?:radio|checkbox)"', tag)
+    return "name=" in tag and (choice is None or re.search(r"\schecked\b", tag) is not None)
+
+
+def _press(browser: FlaskClient, form: dict[str, str]) -> None:
+    answer = browser.post("/rides/new", data=form, headers={"Accept": "application/json"})
+    if answer.status_code != 201:
+        raise RuntimeError(f"the press was answered {answer.status_code}")
+
+
 def page_walks(poll_layer: str) -> dict[str, Walk]:
     """A poll of a ride's page and one of the board, each after the ride has changed."""
-    with _signed_in(poll_layer) as (desk, order_id, get):
+    with _signed_in(poll_layer) as (desk, order_id, browser):
         found = {}
         for name, path in (
             ("a page's poll made anew", f"/rides/{order_id}/snapshot.json"),
             ("the board's poll", "/board.json"),
         ):
-            get(path)  # not counted: a browser's first request does more
+            _get(browser, path)  # not counted: a browser's first request does more
             _change(desk, order_id)
-            found[name] = entered(lambda path=path: get(path))
+            found[name] = entered(lambda path=path: _get(browser, path))
         return found
 
 
 @contextlib.contextmanager
-def _signed_in(poll_layer: str) -> Iterator[tuple[Desk, int, Callable[[str], None]]]:
+def _signed_in(poll_layer: str) -> Iterator[tuple[Desk, int, FlaskClient]]:
     with frame.folder() as folder:
         desk = make_desk(folder, POLL_LAYER=poll_layer)
         try:
             order_id = desk.order("BOOKED", "CALL_DRIVER")
-            browser = desk.client()
-
-            def get(path: str) -> None:
-                answer = browser.get(path)
-                if answer.status_code != 200:
-                    raise RuntimeError(f"{path} answered {answer.status_code}")
-
-            yield desk, order_id, get
+            yield desk, order_id, desk.client()
         finally:
             desk.close()
+
+
+def _get(browser: FlaskClient, path: str) -> None:
+    answer = browser.get(path)
+    if answer.status_code != 200:
+        raise RuntimeError(f"{path} answered {answer.status_code}")
 
 
 def _change(desk: Desk, order_id: int) -> None:
@@ -182,6 +236,7 @@ def main() -> None:
     parser.add_argument("--names", action="store_true", help="list the functions, module by module")
     names = parser.parse_args().names
     parts: tuple[tuple[str, Callable[[], dict[str, Walk]]], ...] = (
+        ("", booking_walks),
         ("", order_walks),
         ("", lambda: page_walks("off")),
         (", poll layer on", lambda: page_walks("on")),

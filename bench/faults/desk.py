@@ -20,7 +20,8 @@ from bench.faults.nursery import ENDS_S, ROOT
 from bench.faults.scoreboard import POSTGRESQL, SQLITE, Case, Missing
 from ridedash.geo import LatLng
 from ridedash.rides.orders.fields import BookingRequest
-from ridedash.rides.orders.place import GuardBusy, OfferStale, place
+from ridedash.rides.orders.guard import GuardBusy
+from ridedash.rides.orders.place import OfferStale, place
 from ridedash.rides.orders.resolve import reopen, resolve_not_booked
 from ridedash.store.accounts import add_account, keep_tokens
 from ridedash.store.actors import Actor, by_staff

@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides import share_links
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.request import guard_of, open_rides
+from ridedash.rides.orders.guard import renew_keys, rides_beside
 from ridedash.store import audit, guests
 from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Clock, Database, retry_conflict
-from ridedash.store.models.orders import Attention, Offer, Order, TimelineEvent
+from ridedash.store.models.orders import Attention, Order, TimelineEvent
 from ridedash.store.models.people import Guest
 
 CORRECTED: Final = "guest_corrected"  # a timeline event; its detail has the old and new values
@@ -118,7 +118,7 @@ def _correct(db: Database, now: datetime, correction: Correction) -> Corrected:
             guest.name, guest.phone = wanted.name, wanted.phone
         _correct_room(guest, known if correction.others else press, stored.room, wanted.room)
         s.flush()
-        _guard_anew(s, rides, guest)
+        renew_keys(s, rides, guest)
         shown = [each for each in rides if each.open or each in press or correction.others]
         _rename_items(s, shown, stored.name, guest.name)
         ended = 0
@@ -128,7 +128,7 @@ def _correct(db: Database, now: datetime, correction: Correction) -> Corrected:
         for each in shown:
             each.version += 1
         _record(s, order, correction, {name: _both(name, stored, wanted) for name in changed}, now)
-        beside = _beside(s, rides, guest, {each.id for each in known})
+        beside = rides_beside(s, rides, guest, {each.id for each in known})
         return Corrected(tuple(changed), beside, ended)
 
 
@@ -177,33 +177,6 @@ def _correct_room(guest: Guest, rides: Sequence[Order], old: str | None, new: st
             each.room = new
     if guest.room == old:
         guest.room = new
-
-
-def _guard_anew(s: Session, rides: Sequence[Order], guest: Guest) -> None:
-    """Make the guards of these orders anew; an open order loses its own where it is taken."""
-    for each in rides:
-        if each.guard_key is None:
-            continue
-        key = _key(s, each, guest)
-        taken = select(Order.id).where(Order.guard_key == key, Order.open, Order.id != each.id)
-        if each.open and key and s.scalars(taken).first() is not None:
-            key = None
-        each.guard_key = key
-        s.flush()  # the next one must see it
-
-
-def _key(s: Session, order: Order, guest: Guest) -> str | None:
-    offer = s.get_one(Offer, order.offer_id)
-    return guard_of(order.property_id, guest.name, guest.phone, guest.room, offer)
-
-
-def _beside(
-    s: Session, rides: Sequence[Order], guest: Guest, own: Collection[int]
-) -> tuple[int, ...]:
-    """Open rides of this guest from the same pickup that were not known as theirs before."""
-    keys = {_key(s, each, guest) for each in rides if each.open} - {None}
-    found = {ride.id for key in keys if key for ride in open_rides(s, guest, key)}
-    return tuple(sorted(found - set(own)))
 
 
 def _rename_items(s: Session, rides: Sequence[Order], old: str, new: str) -> None:

@@ -129,10 +129,12 @@ def placed_by(order: Order | Action) -> Actor:
     return by_staff(order.staff_id) if order.kiosk_id is None else by_kiosk(order.kiosk_id)
 
 
-def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:
-    """The id of the order that a form has created, or None (docs/booking-protocol.md 1.3, T1)."""
-    query = select(Order.id).where(Order.form_token == form_token, Order.property_id == property_id)
-    return s.scalars(query).first()
+def order_of_form(s: Session, form_token: str) -> Order | None:
+    """The order that a form has made (docs/booking-protocol.md 1.3, T1); of several, the first.
+
+    It may be another property's, which has to be kept from the reader.
+    """
+    return s.scalars(select(Order).where(Order.form_token == form_token)).first()
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ridedash.rides.correct_guest import (
     corrections,
 )
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.place import GuardBusy
+from ridedash.rides.orders.guard import GuardBusy
 from ridedash.rides.privacy.erase import ErasedGuest, erase
 from ridedash.rides.share_links import LinkKind, find_link, give_link, make_link
 from ridedash.store.actors import by_kiosk

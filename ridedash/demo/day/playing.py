@@ -24,7 +24,8 @@ from ridedash.extensions import Services
 from ridedash.geo import LatLng
 from ridedash.rides.actions import request as actions
 from ridedash.rides.orders.fields import BookingRequest
-from ridedash.rides.orders.place import GuardBusy, place
+from ridedash.rides.orders.guard import GuardBusy
+from ridedash.rides.orders.place import place
 from ridedash.rides.tracking import claims
 from ridedash.rides.worker import Worker
 from ridedash.store.accounts import accounts_of, default_account

@@ -35,7 +35,8 @@ from ridedash.rides.actions import request as ride_actions
 from ridedash.rides.actions.call import ActionResult
 from ridedash.rides.orders import resolve
 from ridedash.rides.orders.fields import BookingRequest
-from ridedash.rides.orders.place import PlaceError, TokenReused, place
+from ridedash.rides.orders.place import TokenReused, place
+from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.share_links import LinkKind, RideOver, TooManyLinks, make_link
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Property

@@ -64,7 +64,7 @@ def _at_desk(run: StoryRun, action: Book | Ask) -> dict[str, Any] | None:
         return None  # not to be typed, or with fields that the screen doesn't fill in
     token = run.token(action.ride)
     with services().db.read() as s:
-        if order_of_form(s, run.property_id, token) is not None:
+        if order_of_form(s, token) is not None:
             return None
     who = {"guest": action.guest, "room": action.room, "form_token": token}
     return fields | {"do": "book"} | who

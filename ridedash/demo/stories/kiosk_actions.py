@@ -14,7 +14,7 @@ from ridedash.rides import tickets
 from ridedash.rides.orders import kiosk_place
 from ridedash.rides.orders.kiosk_asks import GuestRequest
 from ridedash.rides.orders.kiosk_place import KioskPress
-from ridedash.rides.orders.place import PlaceError
+from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.share_links import RideOver, give_link, token_of
 from ridedash.rides.tickets import Looked
 from ridedash.rides.tracking.record import otp_of

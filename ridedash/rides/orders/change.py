@@ -13,9 +13,10 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides.orders import place, schedule_times, transitions
 from ridedash.rides.orders.fields import CHANGEABLE, BookingRequest
-from ridedash.rides.orders.place import PlaceError, RequestRefused
+from ridedash.rides.orders.guard import stays_second_car
+from ridedash.rides.orders.place import RequestRefused
+from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.orders.request import (
-    cell_of,
     digest,
     guest_of,
     new_booking,
@@ -26,7 +27,6 @@ from ridedash.store import audit, guests
 from ridedash.store.accounts import affiliate_uid_of
 from ridedash.store.database.database import Clock, Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
-from ridedash.store.models.people import Guest
 
 CHANGED: Final = "plan_changed"  # a timeline event; its detail names what changed
 # The fields that may change, in the order in which changes are described.
@@ -162,7 +162,7 @@ def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now
     stated = _stated_guest(order, request)
     guests.lock_guest(s, request.property_id, stated)
     guest = guests.store_guest(s, request.property_id, stated, now, request.staff_id)
-    if not _is_beside_the_same(s, order, request, offer, guest):
+    if not stays_second_car(s, order, request, offer, guest):
         order.guard_override_by = None
     for each in CHANGEABLE:
         if each.column:
@@ -175,20 +175,6 @@ def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now
     if request.override_guard and not order.guard_override_by:
         order.guard_override_by = request.staff_id
     order.tries, order.message, order.owner, order.lease_until = 0, None, None, None
-
-
-def _is_beside_the_same(
-    s: Session, order: Order, request: BookingRequest, offer: Offer, guest: Guest
-) -> bool:
-    """Whether the order keeps the day, guest and pickup area for which a second car was allowed.
-
-    Otherwise the duplicate-booking guard applies again when the order is due.
-    """
-    if order.pickup_at is None or request.pickup_at is None:
-        return False
-    days = {each.astimezone(request.tz).date() for each in (order.pickup_at, request.pickup_at)}
-    cells = {cell_of(each) for each in (s.get_one(Offer, order.offer_id), offer)}
-    return len(days) == len(cells) == 1 and guest.id == order.guest_id
 
 
 def _same_guest(s: Session, order: Order, request: BookingRequest) -> bool:

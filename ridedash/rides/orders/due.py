@@ -34,7 +34,7 @@ from ridedash.rides.codes import (
 )
 from ridedash.rides.orders import request, transitions
 from ridedash.rides.orders.answer_journal import AnswerJournal
-from ridedash.rides.orders.request import OpenOrder
+from ridedash.rides.orders.guard import OtherRideOpen, key_when_due
 from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
 from ridedash.rides.orders.schedule_times import WINDOW, wait_after
 from ridedash.rides.runtime import APART_S, Runtime
@@ -51,7 +51,6 @@ from ridedash.store.accounts import affiliate_uid_of
 from ridedash.store.actors import WORKER
 from ridedash.store.database.database import UtcDateTime, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
-from ridedash.store.models.people import Guest
 from ridedash.store.offers import OfferOwner, Trip, add_offer, trip_of
 from ridedash.store.orders import placed_by
 
@@ -237,10 +236,13 @@ class Promoter:
                 )
             except ValidationError:
                 raise NotOrderable(NOT_BUILT) from None
-            guard = guard_key(s, order)
+            try:
+                key = key_when_due(s, order)
+            except OtherRideOpen:
+                raise NotOrderable(GUARD_BUSY) from None
             owner = OfferOwner(order.property_id, placed_by(order), order.account_id)
             order.offer_id = add_offer(s, owner, claim.trip, priced, now).id
-            order.body, order.body_digest, order.guard_key = body, request.digest(body), guard
+            order.body, order.body_digest, order.guard_key = body, request.digest(body), key
             order.ready_at, order.message = now, None
             order.owner = order.lease_until = None
             late = now - order.due_at
@@ -345,36 +347,3 @@ def reason_code(error: ServiceError) -> str:
     if isinstance(error, NoAnswer) and not error.sent:
         return NO_CONNECTION
     return NO_ANSWER
-
-
-def guard_key(s: Session, order: Order) -> str | None:
-    """The key of the duplicate-booking guard, which applies from now on; None when overridden.
-
-    Raises NotOrderable when the guest has another open ride from that pickup. Cars of the order's
-    own group do not count: the first of them to be due gets the guard, and while it is open the
-    others are ordered without one.
-    """
-    if order.guard_override_by is not None:
-        return None
-    guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
-    key = request.guard_of(order.property_id, guest.name, guest.phone, guest.room, offer)
-    rides = request.open_rides(s, guest, key) if key else []
-    ours = [ride for ride in rides if _is_of_group(s, order, ride)]
-    if any(ride.guard_key is not None for ride in ours):
-        return None
-    if len(ours) < len(rides):
-        raise NotOrderable(GUARD_BUSY)
-    return key
-
-
-def _is_of_group(s: Session, order: Order, ride: OpenOrder) -> bool:
-    """Whether a ride is a car of the order's own group, or replaces one, directly or not."""
-    if order.group_key is None:
-        return False
-    group, earlier = ride.group_key, ride.supersedes
-    while group != order.group_key:
-        if earlier is None:
-            return False
-        before = select(Order.group_key, Order.supersedes).where(Order.id == earlier)
-        group, earlier = s.execute(before).one()
-    return True

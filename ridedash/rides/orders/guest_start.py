@@ -19,14 +19,15 @@ from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_wi
 from ridedash.rides.codes import NO_CONNECTION, NOT_BUILT, START_MISSED
 from ridedash.rides.orders import request as requests
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.due import CAR_GONE, NO_PRICE, NotOrderable, guard_key, reason_code
+from ridedash.rides.orders.due import CAR_GONE, GUARD_BUSY, NO_PRICE, reason_code
 from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.guard import OtherRideOpen, key_when_due
 from ridedash.rides.orders.place import (
     OfferUnknown,
     Placed,
     RequestRefused,
-    TokenReused,
     check_request,
+    placed_before,
 )
 from ridedash.rides.orders.press import Part
 from ridedash.rides.runtime import Runtime
@@ -148,9 +149,10 @@ def end_missed(s: Session, order: Order, now: datetime) -> None:
 def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) -> Placed:
     with db.write() as s:
         guests.lock_guest(s, request.property_id, requests.guest_of(request))
-        before = _order_of_token(s, request, limits)
+        ceiling_minor = in_minor(limits.ceiling)
+        before = placed_before(s, request, guest_until=limits.until, ceiling_minor=ceiling_minor)
         if before is not None:
-            return Placed(before, created=False, order_ids=(before,))
+            return before
         offer = s.get(Offer, request.offer_id)
         if offer is None or offer.property_id != request.property_id:
             raise OfferUnknown(f"offer {request.offer_id}")
@@ -167,7 +169,7 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
             raise RequestRefused("offer", "the request can't be built") from None
         order.state, order.open, order.ready_at = OrderState.WAITING, False, None
         order.guest_until = order.due_at = limits.until
-        order.ceiling_minor = in_minor(limits.ceiling)
+        order.ceiling_minor = ceiling_minor
         s.add(order)
         s.flush()
         transitions.add_event(s, order, "order", order.state, now)
@@ -176,25 +178,6 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
         who, subject = request.actor, f"orders:{order.id}"
         audit.record(s, who, "order.place", subject, order.state, now, **facts)
         return Placed(order.id, created=True, order_ids=(order.id,))
-
-
-def _order_of_token(s: Session, request: BookingRequest, limits: Limits) -> int | None:
-    """The order that this form made. Raises TokenReused for one with other contents or limits.
-
-    Raises OfferUnknown for an order of another property.
-    """
-    order = s.scalars(select(Order).where(Order.form_token == request.form_token)).first()
-    if order is None:
-        return None
-    if order.property_id != request.property_id:
-        raise OfferUnknown("the form was another property's")
-    same = order.form_digest == requests.request_digest(request)
-    if not same or (order.guest_until, order.ceiling_minor) != (
-        limits.until,
-        in_minor(limits.ceiling),
-    ):
-        raise TokenReused(order.id)
-    return order.id
 
 
 def _check_waiting_request(request: BookingRequest, limits: Limits, now: datetime) -> None:
@@ -268,9 +251,9 @@ def _make_ready(runtime: Runtime, order_id: int, product: Product, actor: Actor)
         except ValidationError:
             raise NotStarted(NOT_BUILT) from None
         try:
-            order.guard_key = guard_key(s, order)
-        except NotOrderable as busy:
-            raise NotStarted(busy.code) from None
+            order.guard_key = key_when_due(s, order)
+        except OtherRideOpen:
+            raise NotStarted(GUARD_BUSY) from None
         trip = trip_of(s.get_one(Offer, order.offer_id))
         owner = OfferOwner(order.property_id, placed_by(order), order.account_id)
         order.offer_id = add_offer(s, owner, trip, priced, now).id

@@ -29,6 +29,7 @@ from ridedash.rides.orders import request as requests
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.due import CAR_GONE, NO_JOURNAL, NO_PRICE, SHORT_WAIT_S, reason_code
 from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.guard import GuardBusy
 from ridedash.rides.orders.guest_start import in_minor, is_metered, price_of
 from ridedash.rides.orders.list_press import (
     LIST_FAILING,
@@ -41,16 +42,8 @@ from ridedash.rides.orders.list_press import (
     stop_list,
     touch,
 )
-from ridedash.rides.orders.place import (
-    GuardBusy,
-    OfferStale,
-    OfferUnknown,
-    PlaceError,
-    RequestRefused,
-    TokenReused,
-    place,
-)
-from ridedash.rides.orders.press import token_of
+from ridedash.rides.orders.place import OfferStale, OfferUnknown, RequestRefused, TokenReused, place
+from ridedash.rides.orders.press import PlaceError, token_of
 from ridedash.rides.orders.restore import RestoreWatch
 from ridedash.rides.orders.schedule_times import wait_after
 from ridedash.rides.runtime import Runtime

@@ -3,28 +3,25 @@
 Step T1 of docs/booking-protocol.md 1.3.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
-from sqlalchemy import or_, select
+from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from ridedash.rides.orders import schedule_times, transitions
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest
-from ridedash.rides.orders.press import Part, parts, tokens_of
+from ridedash.rides.orders.guard import Allowed, PressGuard, check_not_replaced
+from ridedash.rides.orders.press import Part, PlaceError, parts, tokens_of
 from ridedash.rides.orders.request import (
-    OPEN_ORDER,
-    OpenOrder,
     bill,
     build_order,
-    guard_of,
     guest_of,
     new_group,
-    open_rides,
     request_digest,
 )
 from ridedash.rides.runtime import Failpoint, no_failpoint
@@ -39,7 +36,7 @@ from ridedash.store.database.database import (
     retry_conflict,
 )
 from ridedash.store.models.orders import Offer, Order
-from ridedash.store.models.people import Guest, Staff
+from ridedash.store.models.people import Guest
 from ridedash.store.offers import (
     OfferOwner,
     Priced,
@@ -48,6 +45,7 @@ from ridedash.store.offers import (
     fixed_price_categories,
     trip_of,
 )
+from ridedash.store.orders import order_of_form
 from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
@@ -78,10 +76,6 @@ class CommitHooks(Protocol):
         """Called when the row of the order exists."""
 
 
-class PlaceError(Exception):
-    """No order was made."""
-
-
 class OfferUnknown(PlaceError):
     """The offer does not exist or belongs to another property."""
 
@@ -100,30 +94,6 @@ class TokenReused(PlaceError):
     def __init__(self, order_id: int) -> None:
         super().__init__(f"the form of order {order_id} was sent again with other contents")
         self.order_id = order_id
-
-
-@dataclass(frozen=True)
-class OpenRide:
-    """An open ride of a guest: when it was ordered, and by whom."""
-
-    order_id: int
-    staff_name: str | None
-    placed_at: datetime
-
-
-class GuardBusy(PlaceError):
-    """The guest already has an open ride from this pickup (docs/booking-protocol.md 1.2).
-
-    Or the order that this one replaces was replaced already. `rides` are the guest's open rides, or
-    the orders that replaced the same one, the newest first. `seen` are the ids that a form for a
-    second car must send: those of `rides`, and those that this form sent.
-    """
-
-    def __init__(self, rides: Sequence[OpenRide], request: BookingRequest) -> None:
-        super().__init__(f"order {rides[0].order_id} is open for the same guest and pickup")
-        self.rides = tuple(rides)
-        self.guest = request.guest_name
-        self.seen = tuple(sorted({*request.second_to, *(each.order_id for each in rides)}))
 
 
 class RequestRefused(PlaceError):
@@ -172,7 +142,7 @@ def _placed_before(db: Database, request: BookingRequest) -> Placed | None:
     """The order that this form has made already. Raises DatabaseBusy when it can't be read."""
     try:
         with db.read() as s:
-            return _order_of_token(s, request)
+            return placed_before(s, request)
     except SQLAlchemyError as error:
         raise DatabaseBusy("the database can't be read: nothing was written") from error
 
@@ -192,7 +162,7 @@ def _place(
     with db.write() as s:
         # From here on another request with the same form waits, and then finds our order.
         _lock_guests(s, request.property_id, press)
-        before = _order_of_token(s, request)
+        before = placed_before(s, request)
         if before is not None:
             return before
         offer = offer_of(s, request, now)
@@ -215,17 +185,19 @@ def _lock_guests(s: Session, property_id: int, press: Sequence[Part]) -> None:
         guests.lock_guest(s, property_id, each)
 
 
-def _order_of_token(s: Session, request: BookingRequest) -> Placed | None:
-    """The order of this form token.
+def placed_before(s: Session, request: BookingRequest, **beside: Any) -> Placed | None:
+    """The order that this form has made before.
 
-    Raises OfferUnknown for a form of another property, TokenReused for other contents.
+    `beside` has what the form says beside the request, by column. Raises OfferUnknown for a form of
+    another property, TokenReused for other contents.
     """
-    order = s.scalars(select(Order).where(Order.form_token == request.form_token)).first()
+    order = order_of_form(s, request.form_token)
     if order is None:
         return None
     if order.property_id != request.property_id:
         raise OfferUnknown("the form was another property's")
-    if order.form_digest != request_digest(request):
+    said = {"form_digest": request_digest(request), **beside}
+    if said != {column: getattr(order, column) for column in said}:
         raise TokenReused(order.id)
     made = select(Order.id).where(Order.form_token.in_(tokens_of(request.form_token)))
     return Placed(order.id, created=False, order_ids=tuple(s.scalars(made.order_by(Order.id))))
@@ -251,7 +223,7 @@ def is_fresh(offer: Offer, now: datetime) -> bool:
 
 
 def check_request(s: Session, request: BookingRequest, offer: Offer) -> None:
-    """Raises RequestRefused if a request can't be ordered, and GuardBusy like `_check_replaced`."""
+    """Raises RequestRefused if a request can't be ordered, and GuardBusy if it was booked again."""
     if account_of(s, request.property_id, request.account_id) is None:
         raise RequestRefused("account", "not an account of this property")
     if offer.account_id is not None and offer.fare_id and offer.account_id != request.account_id:
@@ -272,7 +244,7 @@ def check_request(s: Session, request: BookingRequest, offer: Offer) -> None:
         # read in a write session, and therefore locked: undoing the withdrawal waits, or came first
         if old.state in UNSENT:
             raise RequestRefused("supersedes", "that order is on its way again")
-        _check_replaced(s, request)
+        check_not_replaced(s, request)
 
 
 def _needs_drop(s: Session, offer: Offer) -> bool:
@@ -280,34 +252,6 @@ def _needs_drop(s: Session, offer: Offer) -> bool:
     if offer.kind == Kind.SHARE:
         return True
     return offer.category in fixed_price_categories(s, offer.property_id)
-
-
-def _check_replaced(s: Session, request: BookingRequest) -> None:
-    """Raises GuardBusy if a colleague has already booked the replaced order again.
-
-    The guard alone does not show it: cars of a group, second cars and planned rides have none.
-    """
-    alive = or_(Order.open, Order.state.in_(UNSENT))
-    newer = select(*OPEN_ORDER).where(Order.supersedes == request.supersedes, alive)
-    _check_seen(s, request, [OpenOrder(*row) for row in s.execute(newer)])
-
-
-def _check_seen(s: Session, request: BookingRequest, rides: Sequence[OpenOrder]) -> None:
-    """Raises GuardBusy unless the form books a second car on purpose beside each of these rides.
-
-    The person does not know a ride that was booked after the notice was shown: two desks that
-    answer the notice at the same time would both book.
-    """
-    seen = request.second_to if request.override_guard else ()
-    if all(each.id in seen for each in rides):
-        return
-    newest_first = sorted(rides, reverse=True)
-    raise GuardBusy([_open_ride(s, each) for each in newest_first], request)
-
-
-def _open_ride(s: Session, order: OpenOrder) -> OpenRide:
-    owner = s.get(Staff, order.staff_id) if order.staff_id else None
-    return OpenRide(order.id, owner.name if owner else None, order.created_at)
 
 
 def check_pickup_time(
@@ -343,20 +287,6 @@ def _check_all_times(request: BookingRequest, now: datetime) -> None:
         raise RequestRefused("back_at", str(error)) from None
 
 
-# by each guard key that was looked up: the id of the guest's other open ride, None without one
-_Busy = dict[str | None, int | None]
-
-
-@dataclass(frozen=True)
-class _SecondCar:
-    """Why a guest may have a second car: staff were told of the open ride, or an earlier car of the
-    group is for the same guest.
-    """
-
-    open_order_id: int | None
-    of_group: bool
-
-
 def _orders(
     s: Session, request: BookingRequest, press: Sequence[Part], offer: Offer, now: datetime
 ) -> list[int]:
@@ -366,7 +296,7 @@ def _orders(
     affiliate_uid = affiliate_uid_of(s, request.account_id)
     form_digest = request_digest(request)
     back_offer = None if request.back_at is None else _offer_back(s, request, offer, now)
-    busy: _Busy = {}
+    guard = PressGuard(s, request)
     stored: dict[guests.GuestDetails, Guest] = {}
     new_ids: dict[int, int] = {}  # ids of the new orders, by number
     for part in press:
@@ -375,22 +305,19 @@ def _orders(
         guest = stored.get(guest_of(own)) or _store_guest(s, own, now)
         # one row for all orders of a guest, also if only the name is known
         stored[guest_of(own)] = guest
-        key = guard_of(request.property_id, guest.name, guest.phone, guest.room, own_offer)
-        second = _second_car(s, part, guest, key, busy, new_ids.values())
-        leaves_now = own.pickup_at is None  # a planned order is checked when it comes due
-        guarded = leaves_now and not second.of_group and not request.override_guard
+        allowed = guard.allow(part, guest, own_offer, new_ids.values())
         try:
-            order = build_order(part, own_offer, guest, key if guarded else None, form_digest, now)
+            order = build_order(part, own_offer, guest, allowed.key, form_digest, now)
             bill(order, affiliate_uid)
         except ValidationError as error:
             raise refused(error) from None
         order.back_of = new_ids.get(part.back_of or 0)
-        if leaves_now and second.of_group:
+        if own.pickup_at is None and allowed.of_group:
             order.guard_override_by = request.staff_id
         s.add(order)
         s.flush()
         transitions.add_event(s, order, "order", order.state, now)
-        _record(s, request, part, order, second)
+        _record(s, request, part, order, allowed)
         new_ids[part.number] = order.id
     return list(new_ids.values())
 
@@ -434,31 +361,6 @@ def _is_of(shown: Offer, request: BookingRequest, trip: Trip, category: str) -> 
     return ours and trip_of(shown) == trip and shown.category == category
 
 
-def _second_car(
-    s: Session, part: Part, guest: Guest, key: str | None, busy: _Busy, new_ids: Collection[int]
-) -> _SecondCar:
-    """Why the car of this part may be a second one of its guest. Raises GuardBusy if it may not."""
-    of_group = part.group is not None and key in busy
-    if key not in busy:
-        busy[key] = _other_open_ride(s, part.request, guest, key, new_ids)
-    return _SecondCar(busy[key], of_group)
-
-
-def _other_open_ride(
-    s: Session, request: BookingRequest, guest: Guest, key: str | None, new_ids: Collection[int]
-) -> int | None:
-    """The guest's other open ride from the same pickup, if the guard is overridden.
-
-    None without such a ride; the orders of this press, `new_ids`, don't count. Raises GuardBusy
-    unless the request overrides the guard for each of them.
-    """
-    if key is None or request.pickup_at is not None:  # today's ride does not block one of tomorrow
-        return None
-    busy = [each for each in open_rides(s, guest, key) if each.id not in new_ids]
-    _check_seen(s, request, busy)
-    return busy[0].id if busy else None
-
-
 def refused(error: ValidationError) -> RequestRefused:
     """The error that names the field because of which the request to the service can't be built."""
     first = error.errors()[0]
@@ -466,7 +368,7 @@ def refused(error: ValidationError) -> RequestRefused:
 
 
 def _record(
-    s: Session, request: BookingRequest, part: Part, order: Order, second: _SecondCar
+    s: Session, request: BookingRequest, part: Part, order: Order, allowed: Allowed
 ) -> None:
     """Write the audit entry: the actor, the order, and why the guest may have a second car."""
     facts: dict[str, Any] = {
@@ -474,13 +376,13 @@ def _record(
         "override": part.request.override_guard,
         "supersedes": request.supersedes,
     }
-    if second.open_order_id is not None:
-        facts["second_to"] = second.open_order_id
+    if allowed.open_order_id is not None:
+        facts["second_to"] = allowed.open_order_id
     if order.group_key:
         # the ways back are numbered after the cars
         number = part.number if part.back_of is None else part.number - request.cars
         facts |= {"car": number, "cars": request.cars, "group": order.group_key}
-        facts["override"] = "group" if second.of_group else part.request.override_guard
+        facts["override"] = "group" if allowed.of_group else part.request.override_guard
     if order.back_of is not None:
         facts["back_of"] = order.back_of
     if order.series_key:

@@ -16,6 +16,10 @@ from ridedash.rides.orders.schedule_times import MOST_RIDES, departure_of
 MOST_PARTS: Final = max(MOST_RIDES, 2 * MOST_CARS)  # orders of one press
 
 
+class PlaceError(Exception):
+    """The press made no order."""
+
+
 @dataclass(frozen=True)
 class Part:
     """One order of a press. `request` has its own guest and pickup time, and one car.

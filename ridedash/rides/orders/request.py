@@ -1,4 +1,4 @@
-"""Builds the row of a new order: the body for the service, columns, the duplicate-booking guard.
+"""Builds the row of a new order: the body for the service, and the columns.
 
 See docs/booking-protocol.md 1.2 and 1.3.
 """
@@ -9,13 +9,9 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final, NamedTuple
-
-from sqlalchemy import and_, select
-from sqlalchemy.orm import Session
+from typing import Any, Final
 
 from ridedash.geo import LatLng
-from ridedash.names import name_key
 from ridedash.rides.orders import schedule_times
 from ridedash.rides.orders.fields import (
     BookingField,
@@ -28,19 +24,15 @@ from ridedash.rides.orders.press import Part, token_of
 from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product
 from ridedash.store.guests import GuestDetails
-from ridedash.store.models.lists import Companion
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
 from ridedash.store.offers import Priced
-from ridedash.text import room_key
 from ridedash.wire import PICKUP_NOW, Kind
 
 # Without I, L, O and U, because people read references out on the telephone.
 REFERENCE_ALPHABET: Final = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
 REFERENCE_LENGTH: Final = 16
 GROUP_BYTES: Final = 12
-# digits after the decimal point of degrees: a pickup cell is about 110 m high
-CELL_DIGITS: Final = 3
 
 
 def new_group() -> str:
@@ -74,100 +66,6 @@ def request_digest(request: BookingRequest) -> str:
 def guest_of(request: BookingRequest) -> GuestDetails:
     """The details of the guest in a booking request."""
     return GuestDetails(**guest_values(request))
-
-
-def guard_of(
-    property_id: int, name: str, phone: str | None, room: str | None, offer: Offer
-) -> str | None:
-    """The key of the duplicate-booking guard: property, guest and pickup cell.
-
-    The guest is identified by the telephone number, else by name and room, each in any spelling
-    (docs/booking-protocol.md 1.2). None when none of these is known.
-    """
-    number, _mark, _extension = (phone or "").partition(";")
-    digits = "".join(char for char in number if char.isdigit())
-    guest = digits[-10:] or f"{name_key(name)}/{room_key(room)}".strip("/ ")
-    if not guest:
-        return None
-    hashed = hashlib.sha256(guest.encode()).hexdigest()[:24]
-    return f"{property_id}|{hashed}|{cell_of(offer)}"
-
-
-def cell_of(offer: Offer) -> str:
-    """The cell of an offer's pickup: the guard allows a guest one open order in each cell."""
-    return f"{offer.pickup_lat:.{CELL_DIGITS}f},{offer.pickup_lng:.{CELL_DIGITS}f}"
-
-
-class OpenOrder(NamedTuple):
-    """The facts about an open order that a press needs; read without a lock."""
-
-    id: int
-    staff_id: int | None
-    created_at: datetime
-    guard_key: str | None
-    group_key: str | None
-    supersedes: int | None
-
-
-OPEN_ORDER: Final = tuple(getattr(Order, name) for name in OpenOrder._fields)
-
-
-def open_rides(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
-    """The open orders of a guest from a pickup cell, first those with a guard, then the others.
-
-    Also those of cars in which the guest rides along.
-
-    They are not locked: polls are recorded in transactions that lock many orders, and a press that
-    locked them in another sequence would cause a deadlock.
-    """
-    property_id = guest.property_id
-    found = *_guarded(s, guest, key), *_unguarded(s, property_id, key)
-    return list(dict.fromkeys((*found, *_along(s, property_id, key))))
-
-
-def _guarded(s: Session, guest: Guest, key: str) -> list[OpenOrder]:
-    """Open orders with the guard `key`, or with an earlier guard of this guest and pickup cell.
-
-    A guard is made of the guest's data at the time of booking: phone, name or room in the guest's
-    row may have changed since.
-    """
-    same = and_(
-        Order.guest_id == guest.id,
-        Order.guard_key.endswith(key[key.rindex("|") :], autoescape=True),
-    )
-    query = select(*OPEN_ORDER).where(Order.open)
-    # two queries, because each uses its own index
-    found = query.where(Order.guard_key == key), query.where(same)
-    return list(dict.fromkeys(OpenOrder(*row) for each in found for row in s.execute(each)))
-
-
-def _unguarded(s: Session, property_id: int, key: str) -> list[OpenOrder]:
-    """Open orders without a guard, whose guard would be `key`.
-
-    They are the cars of a group after the first, or second cars that staff booked on purpose. Once
-    the order with the guard is over, the guest's other orders are found only in this way.
-    """
-    without_guard = (Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
-    query = select(*OPEN_ORDER, Guest, Offer).where(*without_guard)
-    query = query.join(Guest, Guest.id == Order.guest_id).join(Offer, Offer.id == Order.offer_id)
-    return [
-        OpenOrder(*row)
-        for *row, guest, offer in s.execute(query.order_by(Order.id))
-        if guard_of(property_id, guest.name, guest.phone, guest.room, offer) == key
-    ]
-
-
-def _along(s: Session, property_id: int, key: str) -> list[OpenOrder]:
-    """Open orders with a further guest, whose guard would be `key`."""
-    query = select(*OPEN_ORDER, Companion, Offer).where(Order.open)
-    query = query.where(Order.property_id == property_id)
-    query = query.join(Companion, Companion.order_id == Order.id)
-    query = query.join(Offer, Offer.id == Order.offer_id)
-    return [
-        OpenOrder(*row)
-        for *row, who, offer in s.execute(query.order_by(Order.id))
-        if guard_of(property_id, who.name, who.phone, who.room, offer) == key
-    ]
 
 
 def new_booking(request: BookingRequest, offer: Offer, reference: str) -> NewBooking:

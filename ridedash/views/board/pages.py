@@ -32,7 +32,7 @@ from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.web.current_user import current_sign_in, current_staff, page_address
 from ridedash.views.web.errors import FORGOTTEN, is_forgotten
 from ridedash.views.web.permissions import BOOK, MANAGE, SEE, may, may_link, needs
-from ridedash.views.web.responses import PollBody, poll_response, reading
+from ridedash.views.web.responses import PollBody, poll_response, reading, wants_json
 from ridedash.views.web.security_headers import let_forms_lead_to
 from ridedash.views.web.top_bar import StaffBar, bar_facts, demo_words, page_bar, staff_bar
 from ridedash.wording import gettext as _
@@ -251,7 +251,7 @@ def _json(body: dict[str, Any]) -> bytes:
 def give_bar() -> dict[str, Any]:
     """`staff_bar`, `demo_words`, `page_address()`, language and direction for base.html.
 
-    On error pages, and without a signed-in user, there is no bar.
+    On error pages, in JSON, and without a signed-in user, there is no bar.
     """
     s = services()
     found: dict[str, Any] = {
@@ -260,7 +260,7 @@ def give_bar() -> dict[str, Any]:
         "page_address": page_address,
         "staff_bar": None,
     }
-    if g.get("error_page"):
+    if g.get("error_page") or wants_json():
         return found
     try:
         if current_user.is_authenticated:

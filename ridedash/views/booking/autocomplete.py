@@ -1,5 +1,6 @@
 """The data that the booking form fetches while a person types: priced cars, places, guests."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -32,7 +33,8 @@ from ridedash.views.booking.flights import lands_here
 from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_page
 from ridedash.views.booking.pickup_points import ShownZone
 from ridedash.views.booking.suggestions import Suggestion, found_again, matching, suggested
-from ridedash.views.booking.view_model import BookingPage, TripEnd
+from ridedash.views.booking.trip_ends import TripEnd
+from ridedash.views.booking.view_model import BookingPage, with_cars
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import day_time
@@ -54,19 +56,20 @@ OSM_CREDIT: Final = "© OpenStreetMap contributors"
 @limiter.limit("120/minute", key_func=by_staff_key)
 def products() -> Answer:
     """Product cards for a trip as markup, and the hotspot for the map. Stores their offers."""
-    booking_page = trip_page(TripForm(request.args), search=False)
-    booking_page.form.account.data = request.args.get("account", type=row_id)
-    booking_page.form.guest_id.data = request.args.get("guest", type=row_id)
-    if booking_page.pickup.point is None:
+    page = trip_page(TripForm(request.args), search=False)
+    if page.ends.pickup.point is None:
         return jsonify(html="", message=_("Choose a pickup.")), 422
-    booking_page.usual = request.args.get("usual", "")[:64]
-    booking_page.fetch_estimates(estimator(), own_offer(request.args.get("before", type=row_id)))
-    booking_page.seats = 2 if request.args.get("seats") == "2" else 1
+    page.form.account.data = request.args.get("account", type=row_id)
+    page.form.guest_id.data = request.args.get("guest", type=row_id)
     for name in ("people", "bags", "cars"):
-        booking_page.form[name].data = whole_number(request.args.get(name, ""), 0, MOST_PEOPLE)
-    answer = jsonify(_cars(booking_page))
+        page.form[name].data = whole_number(request.args.get(name, ""), 0, MOST_PEOPLE)
+    seats = whole_number(request.args.get("seats", ""), 1, 2)
+    before = own_offer(request.args.get("before", type=row_id))
+    usual = request.args.get("usual", "")[:64]
+    page = with_cars(replace(page, seats=seats or 1), estimator(), before, usual)
+    answer = jsonify(_cars(page))
     answer.headers["Cache-Control"] = "no-store"
-    return (answer, booking_page.error.status) if booking_page.error else answer
+    return (answer, page.cars.error.status) if page.cars.error else answer
 
 
 @bp.get("/places.json")
@@ -164,19 +167,18 @@ def guest_json(
     }
 
 
-def _cars(booking_page: BookingPage) -> dict[str, Any]:
+def _cars(page: BookingPage) -> dict[str, Any]:
     """The answer for the page's script: the cards as markup, the hotspot for the map."""
-    zone = booking_page.estimates.zone if booking_page.estimates else None
+    cars, ends = page.cars, page.ends
+    zone = cars.estimates.zone if cars.estimates else None
     return {
-        "html": render_template("booking/_cars.html", alone=True, **cars_context(booking_page)),
-        "zone_html": render_template("booking/_zone.html", booking_page=booking_page)
-        if zone
-        else "",
-        "pickup": _end(booking_page.pickup),
-        "drop": _end(booking_page.drop),
+        "html": render_template("booking/_cars.html", alone=True, **cars_context(page)),
+        "zone_html": render_template("booking/_zone.html", booking_page=page) if zone else "",
+        "pickup": _end(ends.pickup),
+        "drop": _end(ends.drop),
         "zone": _zone(zone) if zone else None,
-        "message": booking_page.error.headline if booking_page.error else "",
-        "lands": lands_here(booking_page.pickup, booking_page.home),
+        "message": cars.error.headline if cars.error else "",
+        "lands": lands_here(ends.pickup, page.desk.home),
     }
 
 

@@ -9,17 +9,21 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, jsonify, request
+from pydantic import ValidationError
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import DEPARTS, LANDS
+from ridedash.forms import DEPARTS, LANDS, BookingForm
 from ridedash.geo import distance_m
 from ridedash.inputs import whole_number
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST
+from ridedash.service.types.products import Product
 from ridedash.store.models.people import Property
+from ridedash.store.orders import Offer
 from ridedash.views.booking.estimates import home_trip
 from ridedash.views.booking.pickup_times import TimeChoice, choices_of
-from ridedash.views.booking.view_model import BookingPage, TripEnd
+from ridedash.views.booking.product_cards import travel_minutes
+from ridedash.views.booking.trip_ends import TripEnd
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.formatting import planned_time, stamp, zone
 from ridedash.views.web.permissions import BOOK, needs
@@ -90,33 +94,33 @@ def read() -> Response:
     return jsonify(asdict(propose(at, home.flight_margin_min, travel_min, now, tz)))
 
 
-def flight_of(booking_page: BookingPage, now: datetime, tz: ZoneInfo) -> Proposal:
-    """The proposal for the booking form's own departure and trip, for pages without scripts."""
-    form = booking_page.form
+def flight_of(
+    form: BookingForm, pickup: TripEnd, home: Property, travel_min: int | None, now: datetime
+) -> Proposal:
+    """The proposal for the booking form's own departure and trip, for pages without scripts.
+
+    `travel_min` is the duration of the ride, None if it is unknown.
+    """
     if not form.for_flight.data or not form.departs.data:
         return Proposal()
     try:
         at = form.departure()
     except TimeRefused as error:
-        return _not_read(error, now, tz)
-    if way_of(booking_page) == LANDS:
-        return propose_after(at, booking_page.home.luggage_min, now, tz)
-    travel_min = booking_page.estimates.travel_min if booking_page.estimates else None
-    return propose(at, booking_page.home.flight_margin_min, travel_min, now, tz)
+        return _not_read(error, now, form.tz)
+    if way_of(form, pickup, home) == LANDS:
+        return propose_after(at, home.luggage_min, now, form.tz)
+    return propose(at, home.flight_margin_min, travel_min, now, form.tz)
 
 
 def now_asked(
-    booking_page: BookingPage, travel_min: int | None, now: datetime, tz: ZoneInfo
+    form: BookingForm, pickup: TripEnd, home: Property, offer: Offer | None, now: datetime
 ) -> NowAsked | None:
-    """The question about the car that a valid form orders now; None if nothing is to be asked.
-
-    `travel_min` is the duration of the ride, None if it is unknown.
-    """
-    form, home = booking_page.form, booking_page.home
-    at = form.departs_at
+    """The question about the car that a valid form orders now; None if nothing is to be asked."""
+    at, tz = form.departs_at, form.tz
     if form.when.data == "later" or at is None:
         return None
-    if way_of(booking_page) == LANDS:
+    travel_min = _travel_minutes(offer)
+    if way_of(form, pickup, home) == LANDS:
         pickup_at = at + timedelta(minutes=home.luggage_min)
         proposal = propose_after(at, home.luggage_min, now, tz)
         headline = _("The flight lands at %(at)s. A car now?")
@@ -130,14 +134,23 @@ def now_asked(
     return NowAsked(headline % {"at": planned_time(at, now, tz, locale())}, proposal, key)
 
 
-def way_of(booking_page: BookingPage) -> str:
+def _travel_minutes(offer: Offer | None) -> int | None:
+    """How long the trip of an offer takes; None if its product does not say."""
+    if offer is None:
+        return None
+    try:
+        return travel_minutes([Product.model_validate(offer.product)])
+    except ValidationError:
+        return None
+
+
+def way_of(form: BookingForm, pickup: TripEnd, home: Property) -> str:
     """Whether the flight of the form "departs" after the ride or "lands" before it.
 
     Until a person has chosen, a flight lands if the pickup is not the property's own, or is named
     as an airport or a station.
     """
-    chosen = booking_page.form.flight_way.data
-    return chosen or (LANDS if lands_here(booking_page.pickup, booking_page.home) else DEPARTS)
+    return form.flight_way.data or (LANDS if lands_here(pickup, home) else DEPARTS)
 
 
 def lands_here(pickup: TripEnd, home: Property) -> bool:

@@ -1,4 +1,4 @@
-"""The booking form on pages: its view model, its templates' context, planned rides, errors."""
+"""The booking form on pages, empty, sent or filled in; its templates' context; what was refused."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,41 +6,43 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from flask import redirect
-from werkzeug.wrappers import Response
 from wtforms.fields.choices import SelectChoice
 
 from ridedash.extensions import services
 from ridedash.fits import MOST_BAGS, MOST_PEOPLE
-from ridedash.forms import BookingForm, TripForm, new_form_token
-from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
-from ridedash.rides.orders.fields import SPOKEN_LANGUAGES, BookingRequest, Refill, control_of
-from ridedash.rides.orders.onward import NoCarLater, change_onward
-from ridedash.rides.orders.place import GuardBusy, OfferStale, OpenRide, RequestRefused
+from ridedash.forms import DEPARTS, LANDS, BookingForm, TripForm, new_form_token
+from ridedash.rides.orders.change import Overtaken
+from ridedash.rides.orders.fields import FIELDS, SPOKEN_LANGUAGES, Refill, control_of
+from ridedash.rides.orders.guard import GuardBusy, OpenRide
+from ridedash.rides.orders.onward import NoCarLater
+from ridedash.rides.orders.place import OfferStale, RequestRefused
+from ridedash.rides.orders.request import ordered_value
 from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
+from ridedash.rides.states import has_failed
 from ridedash.store import guests
 from ridedash.store.accounts import accounts_of
 from ridedash.store.capacities import capacities_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
-from ridedash.store.models.people import Property
+from ridedash.store.models.people import Guest, Property
 from ridedash.store.offers import OfferOwner
-from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
+from ridedash.store.orders import Offer, Order, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
-from ridedash.views.booking.estimates import EstimateFailedError, Estimator
+from ridedash.views.booking.estimates import EstimateFailedError, Estimator, refused
 from ridedash.views.booking.flights import flight_of, way_of
 from ridedash.views.booking.pickup_times import pickup_message, quick_times
 from ridedash.views.booking.suggestions import Suggestion, suggested
-from ridedash.views.booking.view_model import BookingPage, read_ends
+from ridedash.views.booking.trip_ends import TripEnds, ends_of, read_ends
+from ridedash.views.booking.view_model import NO_NOTICE, BookingPage, DeskFacts, FormNotice
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import day_text, weekday_time, zone
+from ridedash.views.web.formatting import day_text, weekday_time
 from ridedash.views.web.own_words import languages_for
 from ridedash.views.web.responses import locale
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 from ridedash.wording.languages import ENGLISH
 from ridedash.wording.time_words import examples, time_words
-from ridedash.wording.typed_times import pass_of, pass_words
+from ridedash.wording.typed_times import departure_text, pass_of, pass_words
 
 # The page fetches prices again before an offer's two minutes are over; sooner if a demo's clock
 # runs faster than real time.
@@ -72,15 +74,54 @@ def _clock_change(ride: SeriesRide, tz: ZoneInfo) -> str:
 
 def compact_form() -> dict[str, Any]:
     """The context of `booking/_compact.html`: an empty form with the property's own pickup."""
-    booking_page = new_page(clean=True)
-    booking_page.pickup, booking_page.drop = read_ends(
-        TripForm(), services().geocoder, booking_page.home, search=False
+    form, desk = _new_form(clean=True)
+    ends = read_ends(TripForm(), services().geocoder, desk.home, search=False)
+    return context(BookingPage(form, desk, ends))
+
+
+def trip_page(trip: TripForm, *, search: bool) -> BookingPage:
+    """A page with the trip of a query or a form, and the form if it was sent, without cars.
+
+    `search` looks typed places up.
+    """
+    form, desk = _new_form()
+    trip.validate()  # errors are ignored: a text that is too long is cut when it is read
+    ends = read_ends(trip, services().geocoder, desk.home, search=search)
+    plan = known_order(form.change.data)
+    if plan is not None:
+        _keep_plan(form, plan.order)
+    category = (trip.category.data or "")[:64]
+    return BookingPage(form, desk, ends, category, changing=plan)
+
+
+def refilled(page: OrderPage, occasion: Refill) -> BookingPage:
+    """A page whose form an earlier order fills in, as FIELDS states, without cars."""
+    form, desk = _new_form()
+    order, offer, ends = page.order, page.offer, ends_of(page.offer)
+    filled_from = ""
+    if page.guest.erased_at is None:
+        filled_from = page.guest.name
+        _fill_guest(form, page.guest, order.room)
+    for each in FIELDS:
+        if occasion in each.refill:
+            form[each.form].data = ordered_value(order, each) or ""
+    if occasion is Refill.RETURN:
+        ends = ends.swapped
+    else:
+        _fill_flight(form, order)
+    if occasion is Refill.AGAIN:
+        ends = _fill_again(form, page, ends)
+    planned = page if occasion is Refill.CHANGE else None
+    if planned is not None:
+        _fill_plan(form, order)
+    notice = FormNotice(filled_from=filled_from)
+    return BookingPage(
+        form, desk, ends, offer.category, order.seats or 1, notice=notice, changing=planned
     )
-    return context(booking_page)
 
 
-def new_page(*, clean: bool = False) -> BookingPage:
-    """A booking page with the posted form, if any; `clean` requests an empty form."""
+def _new_form(*, clean: bool = False) -> tuple[BookingForm, DeskFacts]:
+    """The posted form, if any, and what the property has for it; `clean` requests an empty form."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
@@ -103,9 +144,55 @@ def new_page(*, clean: bool = False) -> BookingPage:
     if clean or not form.is_submitted():
         form.form_token.data = new_form_token()
     drops = tuple(place for (kind, _slot), place in sorted(favourites.items()) if kind == "drop")
-    return BookingPage(
-        form=form, home=home, accounts=accounts, favourites=drops, capacities=capacities
-    )
+    return form, DeskFacts(home, accounts, drops, capacities)
+
+
+def _fill_guest(form: BookingForm, guest: Guest, room: str | None) -> None:
+    form.known_phones = frozenset({guest.phone or "", guest.phone2 or ""} - {""})
+    of_this_ride = {"guest_id": guest.id, "room": room, "phone_as_typed": ""}
+    for each in FIELDS:
+        if each.guest in of_this_ride:
+            form[each.form].data = of_this_ride[each.guest] or ""
+        elif each.guest:
+            form[each.form].data = getattr(guest, each.guest) or ""
+
+
+def _fill_flight(form: BookingForm, order: Order) -> None:
+    """Fill in a flight's time; with it or a flight number, the ride is for a flight."""
+    departs_at = order.departs_at
+    form.flight_way.data = LANDS if order.flight_lands else DEPARTS
+    form.departs.data = departure_text(departs_at, form.tz) if departs_at else ""
+    form.for_flight.data = bool(form.flight.data or form.departs.data)
+
+
+def _fill_again(form: BookingForm, page: OrderPage, ends: TripEnds) -> TripEnds:
+    """Let the form replace an order that failed; the ends, with why they were refused."""
+    order = page.order
+    if has_failed(OrderState(order.state), page.ride.status if page.ride else None):
+        form.supersedes.data = order.id
+    if order.state != OrderState.REJECTED:
+        return ends
+    words = refused(order.code, order.message)
+    return ends.with_error(words.end, words.sentences)
+
+
+def _fill_plan(form: BookingForm, order: Order) -> None:
+    """Let the form change a planned ride, which keeps its pickup time until another is typed."""
+    _keep_plan(form, order)
+    form.change.data, form.version.data = order.id, order.version
+    if order.pickup_at is not None:
+        at = order.pickup_at.astimezone(form.tz)
+        form.when.data = "later"
+        form.pickup_date.data = f"{at:%Y-%m-%d}"
+        form.pickup_time.data = f"{at:%H:%M}"
+        form.pickup_which.data = pass_of(order.pickup_at, form.tz)
+
+
+def _keep_plan(form: BookingForm, order: Order) -> None:
+    """Allow the present times of a planned ride, also where they would be refused as new ones."""
+    form.planned_at, form.stored_departure = order.pickup_at, order.departs_at
+    if order.series_key:
+        form.latest = SERIES_LATEST
 
 
 def _languages(codes: set[str]) -> list[SelectChoice]:
@@ -124,15 +211,12 @@ def _languages(codes: set[str]) -> list[SelectChoice]:
     return [SelectChoice("", _("Not said")), *found]
 
 
-def trip_page(trip: TripForm, *, search: bool) -> BookingPage:
-    """A new booking page with the trip of a query or a form; `search` looks typed places up."""
-    booking_page = new_page()
-    trip.validate()  # errors are ignored: a text that is too long is cut when it is read
-    booking_page.pickup, booking_page.drop = read_ends(
-        trip, services().geocoder, booking_page.home, search=search
-    )
-    booking_page.category = (trip.category.data or "")[:64]
-    return booking_page
+def known_order(order_id: int | None) -> OrderPage | None:
+    """The order with this id if it is the property's own; else None."""
+    if not order_id:
+        return None
+    with services().db.read() as s:
+        return order_page(s, current_staff().property_id, order_id)
 
 
 def own_offer(offer_id: int | None) -> Offer | None:
@@ -150,44 +234,43 @@ def estimator() -> Estimator:
     return Estimator(services(), OfferOwner(staff.property_id, staff.actor), locale())
 
 
-def context(booking_page: BookingPage) -> dict[str, Any]:
+def context(page: BookingPage) -> dict[str, Any]:
     """The values that the form's templates need, in addition to those of the page around it."""
-    cars = cars_context(booking_page)
+    cars = cars_context(page)
     # suggested drops are needed in any case: the user may remove the drop from its field
-    drops = cars["drops"] or drops_of(booking_page)
-    return {**cars, "drops": drops, "calendar": calendar(booking_page)}
+    drops = cars["drops"] or drops_of(page)
+    return {**cars, "drops": drops, "calendar": calendar(page)}
 
 
-def drops_of(booking_page: BookingPage) -> list[Suggestion]:
+def drops_of(page: BookingPage) -> list[Suggestion]:
     """The suggested drops for the guest in the form."""
+    guest_id, pickup = page.form.guest_id.data, page.ends.pickup.point
     with services().db.read() as s:
-        return suggested(
-            s, booking_page.home, "drop", booking_page.form.guest_id.data, booking_page.pickup.point
-        )
+        return suggested(s, page.desk.home, "drop", guest_id, pickup)
 
 
-def cars_context(booking_page: BookingPage) -> dict[str, Any]:
+def cars_context(page: BookingPage) -> dict[str, Any]:
     """The values that `booking/_cars.html` needs; for a trip without a drop, also suggested drops.
 
     `fresh_ms` says after how many milliseconds the page fetches the prices again.
     """
-    app, tz = services(), formatting.zone(booking_page.home.timezone)
-    fetched = booking_page.estimates.fetched_at if booking_page.estimates else None
+    fetched = page.cars.estimates.fetched_at if page.cars.estimates else None
     return {
-        "booking_page": booking_page,
-        "form": booking_page.form,
-        "drops": () if booking_page.drop.point else drops_of(booking_page),
-        "fetched": formatting.clock_time(fetched, tz, locale(), seconds=True),
+        "booking_page": page,
+        "form": page.form,
+        "drops": () if page.ends.drop.point else drops_of(page),
+        "fetched": formatting.clock_time(fetched, page.form.tz, locale(), seconds=True),
         "most_people": MOST_PEOPLE,
         "most_bags": MOST_BAGS,
-        "fresh_ms": int(max(FRESH_LEAST_MS, FRESH_MS / app.time().polling_speed)),
+        "fresh_ms": int(max(FRESH_LEAST_MS, FRESH_MS / services().time().polling_speed)),
     }
 
 
-def calendar(booking_page: BookingPage) -> dict[str, Any]:
+def calendar(page: BookingPage) -> dict[str, Any]:
     """The values of the date and time controls, such as the allowed days and the present time."""
-    form, now = booking_page.form, services().clock()
-    tz = formatting.zone(booking_page.home.timezone)
+    form, now, tz = page.form, services().clock(), page.form.tz
+    pickup, home = page.ends.pickup, page.desk.home
+    travel_min = page.cars.estimates.travel_min if page.cars.estimates else None
     first, last = now.astimezone(tz).date(), (now + form.latest).astimezone(tz).date()
     if not form.pickup_date.data:
         form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
@@ -196,8 +279,8 @@ def calendar(booking_page: BookingPage) -> dict[str, Any]:
     plan = form.planned_at
     message, wrong, choices = pickup_message(form, now, tz)
     return {
-        "flight": flight_of(booking_page, now, tz),
-        "flight_way": way_of(booking_page),
+        "flight": flight_of(form, pickup, home, travel_min, now),
+        "flight_way": way_of(form, pickup, home),
         "said": message,
         "wrong": wrong,
         "choices": choices,
@@ -215,88 +298,39 @@ def calendar(booking_page: BookingPage) -> dict[str, Any]:
     }
 
 
-def fill_from_plan(booking_page: BookingPage, page: OrderPage) -> None:
-    """Fill in the form with all values of a planned ride, which the form is to change."""
-    form, order = booking_page.form, page.order
-    booking_page.refill(page, Refill.CHANGE)
-    booking_page.again, form.supersedes.data = None, None
-    set_planned_ride(booking_page, page)
-    form.change.data, form.version.data = order.id, order.version
-    if order.pickup_at is not None:
-        at = order.pickup_at.astimezone(zone(page.property.timezone))
-        form.when.data = "later"
-        form.pickup_date.data = f"{at:%Y-%m-%d}"
-        form.pickup_time.data = f"{at:%H:%M}"
-        form.pickup_which.data = pass_of(order.pickup_at, form.tz)
+@dataclass(frozen=True)
+class Retry:
+    """What the page says when a form that was sent is shown again, and its HTTP status.
 
-
-def set_planned_ride(booking_page: BookingPage, page: OrderPage | None) -> None:
-    """Make the form change this planned ride, whose present pickup time remains allowed.
-
-    With None, the form makes a new order.
+    `error` stands in place of the cars.
     """
-    booking_page.changing = page
-    booking_page.form.planned_at = page.order.pickup_at if page else None
-    booking_page.form.stored_departure = page.order.departs_at if page else None
-    if page is not None and page.order.series_key:
-        booking_page.form.latest = SERIES_LATEST
+
+    status: int
+    notice: FormNotice = NO_NOTICE
+    error: EstimateFailedError | None = None
 
 
-def is_planned_ride(page: OrderPage | None) -> bool:
-    """Whether the order is a planned ride, which can be changed."""
-    return page is not None and page.order.state == OrderState.SCHEDULED
-
-
-def change_plan(booking_page: BookingPage, request: BookingRequest) -> Response:
-    """Change the planned ride of the form, then redirect to its page, which also says "too late".
-
-    Raises what `change` and `change_onward` raise, except TooLate.
-    """
-    form, app = booking_page.form, services()
-    order_id = form.change.data or 0
-    try:
-        wanted = Change(order_id, form.version.data or 0, request)
-        if form.onward.data and booking_page.changing and booking_page.changing.order.series_key:
-            change_onward(app.runtime, wanted)
-        else:
-            change(app.db, app.clock, wanted)
-    except TooLate:
-        return redirect(f"/rides/{order_id}?said=change-not_now", 303)
-    except Overtaken:
-        with app.db.read() as s:
-            page = order_page(s, request.property_id, order_id)
-        form.version.data, form.version.raw_data = page.order.version if page else 0, None
-        raise
-    app.wake()
-    return redirect(f"/rides/{order_id}?said=change-done", 303)
-
-
-def show_refusal(booking_page: BookingPage, error: Exception, now: datetime) -> int:
-    """Set what the page shows about an error of the press. Returns the HTTP status."""
+def explained(error: Exception, form: BookingForm, now: datetime) -> Retry:
+    """An error of the press in words. What is wrong with a field is set as an error of the form."""
     if isinstance(error, GuardBusy):
         rides = [_busy_ride(each, now) for each in error.rides]
-        booking_page.busy = {"guest": error.guest, "rides": rides, "seen": error.seen}
-        return 409
+        busy = {"guest": error.guest, "rides": rides, "seen": error.seen}
+        return Retry(409, FormNotice(busy=busy))
     if isinstance(error, DatabaseBusy):
         words = refusal("NO_DB", Audience.STAFF)
-        booking_page.error = EstimateFailedError(
-            words.headline, f"{words.why} {words.next_step}", 503
-        )
-        return 503
+        detail = f"{words.why} {words.next_step}"
+        return Retry(503, error=EstimateFailedError(words.headline, detail, 503))
     if isinstance(error, CommitUnknown):
+        headline = _("The database went away while it was saving.")
         step = _(
             "Press again: if it was saved, you will see that ride, and nothing is ordered twice."
         )
-        booking_page.error = EstimateFailedError(
-            _("The database went away while it was saving."), step, 503
-        )
-        return 503
+        return Retry(503, error=EstimateFailedError(headline, step, 503))
     if isinstance(error, RequestRefused):
-        _show_field_error(booking_page.form, error)
-        return 422
-    booking_page.message = _changed_meanwhile(error)
-    booking_page.aged = isinstance(error, OfferStale)
-    return 409
+        _show_field_error(form, error)
+        return Retry(422)
+    message = _changed_meanwhile(error)
+    return Retry(409, FormNotice(message, aged=isinstance(error, OfferStale)))
 
 
 def _busy_ride(ride: OpenRide, now: datetime) -> dict[str, Any]:

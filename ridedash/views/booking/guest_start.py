@@ -21,12 +21,13 @@ from ridedash.rides.orders.guest_start import (
     price_of,
     wait_for_guest,
 )
+from ridedash.rides.orders.place import OfferUnknown
 from ridedash.rides.orders.schedule_times import NoSuchTime, local_time
 from ridedash.service.types.products import Product
 from ridedash.store.orders import Offer
 from ridedash.views.booking.view_model import BookingPage
 from ridedash.views.rides.offer_price import offer_price_text
-from ridedash.views.web.formatting import money, zone
+from ridedash.views.web.formatting import money
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
@@ -46,19 +47,21 @@ class TypedLimits:
 
 
 def let_guest_start(
-    booking_page: BookingPage, wanted: BookingRequest, offer: Offer
+    page: BookingPage, wanted: BookingRequest, offer: Offer | None
 ) -> str | Response | tuple[str, int]:
     """Ask for the limits of a ride that the guest starts; store it, and redirect to its page.
 
     Raises what `wait_for_guest` raises.
     """
+    if offer is None:
+        raise OfferUnknown(f"offer {wanted.offer_id}")
     app = services()
-    now, tz, price = app.clock(), zone(booking_page.home.timezone), _price(offer, wanted.seats)
+    now, tz, price = app.clock(), page.form.tz, _price(offer, wanted.seats)
     planned = wanted.pickup_at is not None or wanted.back_at is not None
     if price is None or planned or wanted.cars > 1:
-        return _page(booking_page, offer, None), 422
+        return _page(page, offer, None), 422
     if "until" not in request.form:
-        return _page(booking_page, offer, _proposed(now, tz, price))
+        return _page(page, offer, _proposed(now, tz, price))
     limits = TypedLimits(request.form.get("until", "")[:20], request.form.get("ceiling", "")[:20])
     until = _until(limits, now, tz)
     ceiling = whole_number(limits.ceiling, 1, MOST_MINOR // 100)
@@ -70,7 +73,7 @@ def let_guest_start(
         goes = _("The estimate goes up to %(least)s now: allow that.", least=least)
         limits.wrong["ceiling"] = costs if offer.seat_prices else goes
     if until is None or ceiling is None or limits.wrong:
-        return _page(booking_page, offer, limits), 422
+        return _page(page, offer, limits), 422
     placed = wait_for_guest(app.db, app.clock, wanted, Limits(until, Decimal(ceiling)))
     return redirect(f"/rides/{placed.order_id}", code=303)
 
@@ -127,7 +130,7 @@ def _next(clock: time, now: datetime, tz: ZoneInfo) -> datetime:
     return local_time(day + timedelta(days=1), clock, tz).at
 
 
-def _page(booking_page: BookingPage, offer: Offer, limits: TypedLimits | None) -> str:
+def _page(page: BookingPage, offer: Offer, limits: TypedLimits | None) -> str:
     """The page; without limits it says that this is not possible for the ride."""
     fields = [
         (name, value)
@@ -139,10 +142,10 @@ def _page(booking_page: BookingPage, offer: Offer, limits: TypedLimits | None) -
         "booking/guest_start.html",
         limits=limits,
         fields=fields,
-        guest=booking_page.form.guest_name.data,
+        guest=page.form.guest_name.data,
         offer=offer,
         price=offer_price_text(offer, locale()),
         metered=not offer.seat_prices,
-        currency=offer.currency or booking_page.home.currency or "",
-        zone=zone(booking_page.home.timezone).key,
+        currency=offer.currency or page.desk.home.currency or "",
+        zone=page.form.tz.key,
     )

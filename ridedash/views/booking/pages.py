@@ -1,37 +1,37 @@
 """`/rides/new`: the booking form, as a page or as JSON for the board, and the press of Book."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from flask import Blueprint, jsonify, redirect, render_template, request
-from pydantic import ValidationError
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
 from ridedash.forms import TripForm, new_form_token
 from ridedash.inputs import row_id, row_ids, whole_number
+from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
-from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
+from ridedash.rides.orders.onward import change_onward
+from ridedash.rides.orders.place import Placed, TokenReused, place
+from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.orders.typed_words import TIME_CHARS
-from ridedash.service.types.products import Product
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
-from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
+from ridedash.store.orders import Offer, OrderPage, OrderState, order_of_form
 from ridedash.views.booking.flights import now_asked
 from ridedash.views.booking.form import (
-    change_plan,
+    Retry,
     compact_form,
     context,
     estimator,
-    fill_from_plan,
-    is_planned_ride,
-    new_page,
+    explained,
+    known_order,
     own_offer,
-    set_planned_ride,
-    show_refusal,
+    refilled,
     trip_page,
 )
 from ridedash.views.booking.guest_start import let_guest_start
-from ridedash.views.booking.product_cards import travel_minutes
-from ridedash.views.booking.view_model import BookingPage, page_map, read_ends
+from ridedash.views.booking.trip_ends import ends_of, read_ends
+from ridedash.views.booking.view_model import BookingPage, FormNotice, TripCars, page_map, with_cars
 from ridedash.views.web.current_user import by_staff_key, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import wants_json
@@ -42,9 +42,44 @@ bp = Blueprint("booking", __name__)
 Answer = str | Response | tuple[str | Response, int]
 
 
+@bp.get("/rides/new")
+@needs(BOOK)
+def new() -> Answer:
+    """Show the form; the query presets its trip.
+
+    `again`, `return` and `change` name an order that fills it in; `show` lists the cars.
+    """
+    if plan := known_order(request.args.get("change", type=row_id)):
+        return _plan_page(plan)
+    if before := known_order(request.args.get("again", type=row_id)):
+        return _page(with_cars(refilled(before, Refill.AGAIN), estimator(), before.offer))
+    if there := known_order(request.args.get("return", type=row_id)):
+        return _page(with_cars(refilled(there, Refill.RETURN), estimator()))
+    page = trip_page(TripForm(request.args), search="show" in request.args)
+    if "show" in request.args:
+        page = with_cars(page, estimator())
+    return _page(page)
+
+
+def _plan_page(plan: OrderPage) -> Answer:
+    """The form that changes a planned ride; the order's page when it is no longer planned."""
+    if plan.order.state != OrderState.SCHEDULED:
+        return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
+    return _page(with_cars(refilled(plan, Refill.CHANGE), estimator(), plan.offer))
+
+
 def form_was_placed() -> bool:
     """Whether this form has already created its order: the rate limit does not count it again."""
-    return not _only_prepares() and _order_of_token(request.form.get("form_token")) is not None
+    return not _only_prepares() and _order_of_form() is not None
+
+
+def _order_of_form() -> int | None:
+    """The id of the order that this form has made, if any."""
+    with services().db.read() as s:
+        made = order_of_form(s, request.form.get("form_token", ""))
+    if made is None or made.property_id != current_staff().property_id:
+        return None
+    return made.id
 
 
 def _only_prepares() -> bool:
@@ -64,136 +99,108 @@ def count_cars() -> int:
     return min(whole_number(request.form.get("cars", "")) or 1, MOST_CARS)
 
 
-@bp.get("/rides/new")
-@needs(BOOK)
-def new() -> Answer:
-    """Show the form; the query presets its trip.
-
-    `again`, `return` and `change` name an order that fills it in; `show` lists the cars.
-    """
-    plan = _order(request.args.get("change", type=row_id))
-    if plan:
-        return _plan_page(plan)
-    before = _order(request.args.get("again", type=row_id))
-    if before is None:
-        before = _order(request.args.get("return", type=row_id))
-    if before is None:
-        booking_page = trip_page(TripForm(request.args), search="show" in request.args)
-        if "show" in request.args:
-            booking_page.fetch_estimates(estimator())
-        return _page(booking_page)
-    booking_page = new_page()
-    if request.args.get("again"):
-        booking_page.refill(before, Refill.AGAIN)
-    else:
-        booking_page.refill_for_return(before)
-    booking_page.fetch_estimates(estimator(), before.offer if request.args.get("again") else None)
-    return _page(booking_page)
-
-
-def _plan_page(plan: OrderPage) -> Answer:
-    """The form that changes a planned ride; the order's page when it is no longer planned."""
-    if not is_planned_ride(plan):
-        return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
-    booking_page = new_page()
-    fill_from_plan(booking_page, plan)
-    booking_page.fetch_estimates(estimator(), plan.offer)
-    return _page(booking_page)
-
-
 @bp.post("/rides/new")
 @needs(BOOK)
 @limiter.limit("60/minute", key_func=by_staff_key, exempt_when=form_was_placed, cost=count_cars)
 def create() -> Answer:
-    """A press of Book: place the order of this form, then redirect to its page.
+    """A press of one of the form's buttons: show cars, save a change, let the guest start, or book.
 
-    The order is only stored here; a worker sends it (docs/booking-protocol.md 1.3, T1). A form
-    token places its orders only once, however often the form is sent. Other buttons of the form
-    come here too: those that only prepare are answered with the form and its cars, Save changes a
-    planned ride, and `guest_starts` makes a ride that waits for its guest.
+    All have one address, to which the form also comes back after a new sign-in (kept_forms.py).
     """
-    # No place search here: it would be a network call before the order is stored.
-    booking_page = trip_page(TripForm(request.form), search=False)
-    offer = own_offer(booking_page.form.offer.data)
-    # a request without the fields of a trip has the trip of its offer
-    moved = offer is not None and "drop" in request.form and not booking_page.is_trip_of(offer)
-    booking_page.again = _order(booking_page.form.supersedes.data)
-    set_planned_ride(booking_page, _order(booking_page.form.change.data))
-    if quick := request.form.get("quick"):
-        booking_page.form.choose_time(quick)
-    if departs := request.form.get("departs_choice"):
-        booking_page.form.departs.data = departs[:TIME_CHARS]
+    # No place search here: it would be a network call before an order is stored.
+    page = trip_page(TripForm(request.form), search=False)
     if _only_prepares():
-        return _retry(booking_page, None, 200)
-    if not booking_page.form.validate() or moved:
-        return _not_yet(booking_page, offer, moved=moved)
-    if _asks_now(booking_page, offer):
-        return _retry(booking_page, offer, 409)
+        return _show_cars(page)
+    offer = own_offer(page.form.offer.data)
+    if not page.form.validate() or _moved(page, offer):
+        return _correct_first(page, offer)
+    wanted = _booking_request(page, offer)
     try:
-        wanted = _booking_request(booking_page, offer)
-        if booking_page.changing:
-            return change_plan(booking_page, wanted)
-        if "guest_starts" in request.form and offer is not None:
-            return let_guest_start(booking_page, wanted, offer)
-        placed = place(services().db, services().clock, wanted)
+        if page.changing:
+            return _change_plan(page, wanted)
+        if "guest_starts" in request.form:
+            return let_guest_start(page, wanted, offer)
+        return _book(page, wanted, offer)
     except TokenReused as error:
         return _reused(error.order_id), 409
     except (PlaceError, DatabaseBusy, CommitUnknown) as error:
-        return _retry(booking_page, offer, show_refusal(booking_page, error, services().clock()))
+        return _retry(page, explained(error, page.form, services().clock()), offer)
+
+
+def _show_cars(page: BookingPage) -> Answer:
+    """The form with its cars, and with the time that a button has proposed."""
+    if quick := request.form.get("quick"):
+        page.form.choose_time(quick)
+    if departs := request.form.get("departs_choice"):
+        page.form.departs.data = departs[:TIME_CHARS]
+    return _retry(page, Retry(200))
+
+
+def _book(page: BookingPage, wanted: BookingRequest, offer: Offer | None) -> Answer:
+    """Place the order of this form, then redirect to its page.
+
+    The order is only stored here; a worker sends it (docs/booking-protocol.md 1.3, T1). A form
+    token places its orders only once, however often the form is sent. For a flight that is hours
+    away a car now is asked about first, but not by a form that has made its order.
+    """
+    app = services()
+    asked = now_asked(page.form, page.ends.pickup, page.desk.home, offer, app.clock())
+    if asked is not None and not form_was_placed():
+        return _retry(page, Retry(409, FormNotice(now_asked=asked)), offer)
+    placed = place(app.db, app.clock, wanted)
     if placed.created:
-        services().wake()
+        app.wake()
     return _placed_response(placed, wanted)
 
 
-def _asks_now(booking_page: BookingPage, offer: Offer | None) -> bool:
-    """Whether the form would order a car now for a flight that is hours away; it then asks.
+def _change_plan(page: BookingPage, wanted: BookingRequest) -> Answer:
+    """Change the planned ride of the form, then redirect to its page, which also says "too late".
 
-    A form that has made its order is not asked again.
+    Raises what `change` and `change_onward` raise, except TooLate.
     """
-    if "guest_starts" in request.form or form_was_placed():
-        return False
-    travel_min = _travel_minutes(offer)
-    asked = now_asked(booking_page, travel_min, services().clock(), booking_page.form.tz)
-    booking_page.now_asked = asked
-    return asked is not None
-
-
-def _travel_minutes(offer: Offer | None) -> int | None:
-    """How long the trip of an offer takes; None if its product does not say."""
-    if offer is None:
-        return None
+    form, app = page.form, services()
+    order_id = form.change.data or 0
+    changed = Change(order_id, form.version.data or 0, wanted)
     try:
-        return travel_minutes([Product.model_validate(offer.product)])
-    except ValidationError:
-        return None
+        if form.onward.data and page.changing and page.changing.order.series_key:
+            change_onward(app.runtime, changed)
+        else:
+            change(app.db, app.clock, changed)
+    except TooLate:
+        return redirect(f"/rides/{order_id}?said=change-not_now", 303)
+    except Overtaken:
+        # the next press is about what the page shows from now on
+        now = known_order(order_id)
+        form.version.data, form.version.raw_data = now.order.version if now else 0, None
+        raise
+    app.wake()
+    return redirect(f"/rides/{order_id}?said=change-done", 303)
 
 
-def _not_yet(booking_page: BookingPage, offer: Offer | None, *, moved: bool) -> Answer:
-    """What has to be corrected before anything is ordered.
+def _moved(page: BookingPage, offer: Offer | None) -> bool:
+    """Whether the trip was changed after its prices were shown: an order has that of its offer.
 
-    `moved`: the trip in the fields was changed after the prices were shown, but the order would
-    have the trip of its offer.
+    A request without the fields of a trip has the trip of its offer.
     """
+    return offer is not None and "drop" in request.form and not page.ends.are_of(offer)
+
+
+def _correct_first(page: BookingPage, offer: Offer | None) -> Answer:
+    """What has to be corrected before the form does anything."""
     # a form that is sent again may have become invalid after its order was placed
-    order_id = _order_of_token(booking_page.form.form_token.data)
+    order_id = _order_of_form()
     if order_id:
         return _reused(order_id), 409
-    if not moved or offer is None:
-        return _retry(booking_page, offer, 422)
-    booking_page.category = offer.category
-    if booking_page.form.errors:
-        return _retry(booking_page, None, 422)
-    booking_page.message = _(
+    if offer is None or not _moved(page, offer):
+        return _retry(page, Retry(422), offer)
+    page = replace(page, category=offer.category)
+    if page.form.errors:
+        return _retry(page, Retry(422))
+    message = _(
         "The trip was changed after its prices were shown. Nothing was ordered. Look at the new "
         "price, then press again."
     )
-    return _retry(booking_page, None, 409)
-
-
-def _order_of_token(form_token: str | None) -> int | None:
-    """The id of the order that this form created, if any."""
-    with services().db.read() as s:
-        return order_of_form(s, current_staff().property_id, form_token or "")
+    return _retry(page, Retry(409, FormNotice(message)))
 
 
 def _placed_response(placed: Placed, wanted: BookingRequest) -> Answer:
@@ -215,47 +222,43 @@ def _placed_response(placed: Placed, wanted: BookingRequest) -> Answer:
     return jsonify(**facts, html=clean), 201 if placed.created else 200
 
 
-def _order(order_id: int | None) -> OrderPage | None:
-    if not order_id:
-        return None
-    with services().db.read() as s:
-        return order_page(s, current_staff().property_id, order_id)
-
-
-def _booking_request(booking_page: BookingPage, offer: Offer | None) -> BookingRequest:
+def _booking_request(page: BookingPage, offer: Offer | None) -> BookingRequest:
     """The booking request of a valid form (the fields are in rides/orders/fields.py)."""
-    values = booking_page.form.values()
+    values = page.form.values()
     if offer is None or offer.kind != Kind.SHARE:
         values["seats"] = None  # the form posts seats for every product
     # "Book a second car on purpose" sends, as a button, the ids of the rides that its notice shows;
     # as a checkbox it sends "y", which gives no ids
     values["second_to"] = row_ids(request.form.get("override_guard", ""))
-    values["supersedes"] = booking_page.again.order.id if booking_page.again else None
+    again = known_order(page.form.supersedes.data)
+    values["supersedes"] = again.order.id if again else None
     return BookingRequest(
         property_id=current_staff().property_id,
         actor=current_staff().actor,
         margin=timedelta(minutes=services().settings.schedule_lead_minutes),
-        tz=booking_page.form.tz,
+        tz=page.form.tz,
         **values,
     )
 
 
-def _retry(booking_page: BookingPage, offer: Offer | None, status: int) -> Answer:
-    """The form as it was typed, with fresh prices for the same trip, and this HTTP status."""
-    if offer:
-        booking_page.use_trip_of(offer)
-        booking_page.category = offer.category
+def _retry(page: BookingPage, why: Retry, offer: Offer | None = None) -> Answer:
+    """The form as it was typed, with fresh prices: for the trip of the pressed car, if any.
+
+    Without one, for the trip as it stands in the form.
+    """
+    form = page.form
+    if offer is not None:
+        ends, category = ends_of(offer), offer.category
     else:
-        trip = TripForm(request.form)
-        booking_page.pickup, booking_page.drop = read_ends(
-            trip, services().geocoder, booking_page.home, search=True
-        )
-    booking_page.seats = booking_page.form.seats.data or 1
-    if booking_page.form.form_token.errors:
-        booking_page.form.form_token.data = new_form_token()
-    if booking_page.error is None:
-        booking_page.fetch_estimates(estimator(), offer)
-    return _page(booking_page), status
+        trip, geocoder = TripForm(request.form), services().geocoder
+        ends, category = read_ends(trip, geocoder, page.desk.home, search=True), page.category
+    if form.form_token.errors:
+        form.form_token.data = new_form_token()
+    cars, seats = TripCars(error=why.error), form.seats.data or 1
+    page = replace(page, ends=ends, category=category, seats=seats, cars=cars, notice=why.notice)
+    if why.error is None:
+        page = with_cars(page, estimator(), offer)
+    return _page(page), why.status
 
 
 def _reused(order_id: int) -> str | Response:
@@ -265,10 +268,10 @@ def _reused(order_id: int) -> str | Response:
     return jsonify(order=order_id, html=html)
 
 
-def _page(booking_page: BookingPage) -> str | Response:
+def _page(page: BookingPage) -> str | Response:
     """The form with its page and map; as JSON, only the form."""
     if wants_json():
-        return jsonify(html=render_template("booking/_compact_form.html", **context(booking_page)))
+        return jsonify(html=render_template("booking/_compact_form.html", **context(page)))
     app = services()
-    parts = page_map(app.settings, app.geocoder, booking_page)
-    return render_template("booking/page.html", parts=parts, **context(booking_page))
+    parts = page_map(app.settings, app.geocoder, page)
+    return render_template("booking/page.html", parts=parts, **context(page))

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import inspect, select
 
+from ridedash.rides.orders.guard import GuardBusy
 from ridedash.rides.orders.list_press import Along
-from ridedash.rides.orders.place import GuardBusy
 from ridedash.rides.privacy.erase import ErasedGuest, erase
 from ridedash.rides.privacy.retention import RetentionDays, retention_job
 from ridedash.store.companions import Companion, companions_of

@@ -20,7 +20,8 @@ from hypothesis.stateful import (
 )
 
 from ridedash.rides.actions import request
-from ridedash.rides.orders.place import GuardBusy, OfferStale, place
+from ridedash.rides.orders.guard import GuardBusy
+from ridedash.rides.orders.place import OfferStale, place
 from ridedash.rides.orders.resolve import reopen, resolve_not_booked, withdraw
 from tests.rides.desk_world import World
 

@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from ridedash.rides.orders.place import GuardBusy, RequestRefused, TokenReused, place
+from ridedash.rides.orders.guard import GuardBusy
+from ridedash.rides.orders.place import RequestRefused, TokenReused, place
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.worker import Worker
 from ridedash.store.audit import AuditRow

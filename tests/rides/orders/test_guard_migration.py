@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select, text, update
 
-from ridedash.rides.orders.place import GuardBusy
+from ridedash.rides.orders.guard import GuardBusy
 from ridedash.store.models.orders import Order
 from tests.rides.desk_world import World
 from tests.store.migrated import migrate

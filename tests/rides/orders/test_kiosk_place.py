@@ -17,7 +17,7 @@ from ridedash.rides.orders.kiosk_codes import NewCode, OpenCode, make_code, open
 from ridedash.rides.orders.kiosk_place import KioskPress
 from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused, rule_now, who_is
 from ridedash.rides.orders.kiosk_watch import watch
-from ridedash.rides.orders.place import PlaceError
+from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.privacy.erase import ErasedGuest, erase
 from ridedash.rides.privacy.retention import RetentionDays, retention_job
 from ridedash.store import guests

@@ -9,10 +9,8 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from ridedash.geo import LatLng
 from ridedash.rides.actions import acknowledge
 from ridedash.rides.orders.place import (
-    GuardBusy,
     OfferStale,
     OfferUnknown,
     RequestRefused,
@@ -27,11 +25,9 @@ from ridedash.rides.states import TRANSITIONS, BadTransition, is_allowed
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Account
-from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
 from ridedash.store.orders import Order, OrderState
 from ridedash.store.properties import add_property, add_staff
-from tests.names import NOT_ONE, ONE_NAME
-from tests.rides.desk_world import DROP, PICKUP, World
+from tests.rides.desk_world import World
 
 
 def names(world: World, order_id: int) -> list[str]:
@@ -216,75 +212,6 @@ def test_a_request_that_can_not_be_sent_is_refused_by_field(
     assert world.orders() == []
 
 
-def test_the_same_guest_is_not_booked_twice_by_two_desks(world: World) -> None:
-    first = world.place(guest_name="Guest Heron", guest_phone="+91 98450 11111")
-    world.clock.go(20)
-    with pytest.raises(GuardBusy, match="is open for the same guest") as caught:
-        world.place(guest_name="Heron", guest_phone="098450 11111")
-    [ride] = caught.value.rides
-    assert (ride.order_id, ride.staff_name) == (first, "Desk Otter")
-    second = world.page(
-        world.place(guest_name="Guest Heron", guest_phone="9845011111", override_guard=True)
-    ).order
-    assert (second.guard_key, second.guard_override_by) == (None, world.staff_id)
-
-
-@pytest.mark.parametrize(
-    "later",
-    [
-        {"guest_phone": "+919845011111"},
-        {"guest_name": "Anna Heron"},
-        {"guest_room": "413"},
-        {"guest_name": "He\u0301ron"},
-    ],
-)
-def test_what_was_learned_of_a_guest_since_does_not_open_the_guard(
-    world: World, later: dict[str, str]
-) -> None:
-    first = world.place(guest_name="Heron", guest_room="412")
-    chosen = {"guest_name": "Heron", "guest_room": "412", "guest_id": guest_id(world, first)}
-    with pytest.raises(GuardBusy) as caught:
-        world.place(**(chosen | later))
-    assert caught.value.rides[0].order_id == first
-    second = world.place(**(chosen | later), override_guard=True)
-    assert guest_id(world, second) == guest_id(world, first)
-
-
-def test_a_second_car_on_purpose_guards_its_guest_when_the_first_is_over(world: World) -> None:
-    first = world.place(guest_name="Guest Heron", guest_room="412")
-    second = world.place(guest_name="Guest Heron", guest_room="412", override_guard=True)
-    assert withdraw(world.db, world.clock, first, world.actor)
-    with pytest.raises(GuardBusy) as caught:
-        world.place(guest_name="Guest Heron", guest_room="412")
-    assert caught.value.rides[0].order_id == second
-
-
-@pytest.mark.parametrize("language", ONE_NAME)
-def test_the_guard_knows_a_guest_in_any_spelling_of_the_name(world: World, language: str) -> None:
-    for number, (name, *spellings) in enumerate(ONE_NAME[language]):
-        first = world.place(guest_name=name, guest_room=f"41{number} a")
-        for each in spellings:
-            with pytest.raises(GuardBusy) as caught:
-                world.place(guest_name=each, guest_room=f"41{number}A")
-            assert caught.value.rides[0].order_id == first, (name, each)
-
-
-def test_the_guard_asks_about_no_other_guest_of_the_room(world: World) -> None:
-    for number, names in enumerate(NOT_ONE):
-        placed = [world.place(guest_name=each, guest_room=f"41{number}") for each in names]
-        assert len({guest_id(world, each) for each in placed}) == len(names)
-
-
-def guest_id(world: World, order_id: int) -> int:
-    return world.page(order_id).guest.id
-
-
-def test_the_guard_opens_when_the_first_order_ends_without_a_ride(world: World) -> None:
-    first = world.place(guest_name="Guest Heron")
-    assert withdraw(world.db, world.clock, first, world.actor)
-    assert world.place(guest_name="Guest Heron") != first
-
-
 def test_an_order_can_be_taken_back_only_before_it_is_sent(world: World) -> None:
     with world.worker() as worker:
         order_id = world.place()
@@ -293,30 +220,6 @@ def test_an_order_can_be_taken_back_only_before_it_is_sent(world: World) -> None
         worker.step()
         assert world.service.calls == []
         assert not withdraw(world.db, world.clock, world.book(worker), world.actor)
-
-
-@pytest.mark.parametrize("planned", [False, True])
-def test_what_a_colleague_has_booked_again_already_is_reported_before_it_is_done_twice(
-    world: World, planned: bool
-) -> None:
-    """A guest's second car in a group has no guard, and neither has a planned ride."""
-    when = {"pickup_at": world.clock() + timedelta(hours=2)} if planned else {}
-    world.place(guest_name="Heron", guest_room="412", cars=2, **when)
-    failed = world.orders()[-1].id
-    with world.db.write() as s:
-        order = s.get_one(Order, failed)
-        order.state, order.open, order.code, order.version = "NOT_SENT", False, "EXPIRED", 9
-    again = {"guest_name": "Heron", "guest_room": "412", "supersedes": failed, **when}
-    newer = world.place(override_guard=not planned, **again)
-    with pytest.raises(GuardBusy) as caught:
-        world.place(**again)
-    [ride] = caught.value.rides
-    assert (ride.order_id, ride.staff_name) == (newer, "Desk Otter")
-    assert world.place(override_guard=True, **again)
-    with world.db.write() as s:
-        for each in s.scalars(select(Order)):
-            each.state, each.open, each.version = "REJECTED", False, each.version + 9
-    assert world.place(**again), "it failed too"
 
 
 def test_an_order_is_never_sent_later_than_thirty_seconds_after_the_press(world: World) -> None:
@@ -711,18 +614,3 @@ def test_a_price_may_be_ordered_for_two_minutes_unless_the_ride_is_planned(world
         assert offer_of(s, planned, now + 9 * two).id == planned.offer_id
         with pytest.raises(OfferStale):
             offer_of(s, request, now + two + timedelta(milliseconds=1))
-
-
-def test_a_guest_may_have_a_ride_from_another_pickup_too(world: World) -> None:
-    """Two presses by mistake would have the same pickup, where the guest stands."""
-    first = world.place(guest_name="Guest Heron", guest_room="412")
-    elsewhere = Trip(LatLng(PICKUP.lat - 0.2, PICKUP.lng), "Old Harbour", DROP, "Airport")
-    priced = Priced("mini", "point_to_point", "Mini", "INR", "₹240", {"category": "mini"})
-    with world.db.write() as s:
-        owner = OfferOwner(world.property_id, world.actor)
-        offer = add_offer(s, owner, elsewhere, priced, world.clock()).id
-    known = {"guest_name": "Guest Heron", "guest_room": "412", "guest_id": guest_id(world, first)}
-    second = world.place(offer_id=offer, **known)
-    assert guest_id(world, second) == guest_id(world, first)
-    with pytest.raises(GuardBusy):
-        world.place(**known)

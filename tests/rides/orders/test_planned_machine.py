@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule, run_state_machine_as_test
 
 from ridedash.rides.orders.change import change
-from ridedash.rides.orders.place import PlaceError
+from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.orders.schedule_times import WINDOW
 from ridedash.store.models.orders import Order
 from tests.rides.desk_world import World

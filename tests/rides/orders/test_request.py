@@ -12,7 +12,6 @@ from ridedash.rides.orders.press import Part
 from ridedash.rides.orders.request import (
     bill,
     build_order,
-    guard_of,
     new_group,
     new_reference,
     offered,
@@ -78,25 +77,6 @@ def test_a_ride_now_is_ready_with_its_guard_and_a_planned_one_waits_without() ->
 def offer_at(lat: float = -38.5, lng: float = -128.0, **facts: Any) -> Offer:
     given = {"id": 1, "category": "mini", "kind": "point_to_point", "product": {}}
     return Offer(pickup_lat=lat, pickup_lng=lng, **{**given, **facts})
-
-
-def test_a_guard_is_of_a_phone_or_else_of_a_name_and_room_at_a_pickup() -> None:
-    """Another key needs a migration, because orders of earlier releases may still be open."""
-    known = "1|c34c5fa7890f3a32952f6a2d|-38.500,-128.000"
-    for phone in ("+919845011111", "9845011111", "0 98450-11111"):
-        assert guard_of(1, "Guest Heron", phone, "412", offer_at()) == known, phone
-    named = "1|231ea1db66a77426ca7247af|-38.500,-128.000"
-    assert guard_of(1, "Guest HERON", None, "412", offer_at(-38.5004)) == named
-    assert guard_of(1, "", None, None, offer_at()) is None
-    assert guard_of(1, "", "", "412", offer_at()) is not None
-    others = [
-        guard_of(2, "Guest Heron", None, "412", offer_at()),
-        guard_of(1, "Guest Heron", None, "413", offer_at()),
-        guard_of(1, "Guest Heron", None, None, offer_at()),
-        guard_of(1, "Guest Heron", None, "412", offer_at(-38.501)),
-        guard_of(1, "Guest Heron", None, "412", offer_at(lng=-128.001)),
-    ]
-    assert len({named, *others}) == 6
 
 
 def test_a_reference_and_a_group_can_be_read_out_and_are_never_the_same() -> None:

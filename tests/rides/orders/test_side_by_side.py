@@ -13,7 +13,8 @@ from sqlalchemy.engine import Connection
 from ridedash.rides.accounts.linking import CallbackRequest, Linker, LinkFailed, LinkOwner
 from ridedash.rides.actions import request
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.place import GuardBusy, Placed, place
+from ridedash.rides.orders.guard import GuardBusy
+from ridedash.rides.orders.place import Placed, place
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.store.audit import record
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy

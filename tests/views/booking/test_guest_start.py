@@ -13,6 +13,8 @@ from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.actors import by_staff
 from ridedash.store.models.people import Guest
+from ridedash.store.orders import Offer
+from ridedash.store.properties import add_property
 from ridedash.views.booking.guest_start import TypedLimits, _until
 from tests.test_guard import Addresses
 from tests.views.booking.test_pages import Desk, desk
@@ -110,6 +112,17 @@ def test_a_group_or_a_planned_ride_can_not_wait_for_its_guest(desk: Desk) -> Non
     assert "one car, for now" in press_start(desk, cars="2").text
     later = {"when": "later", "pickup_date": "2026-03-05", "pickup_time": "05:10"}
     assert "one car, for now" in press_start(desk, **later).text
+    assert desk.orders() == []
+
+
+def test_a_car_of_another_property_can_not_wait_for_a_guest(desk: Desk) -> None:
+    form = desk.form(category="mini")
+    with desk.app.extensions["ridedash"].db.write() as s:
+        other = add_property(s, "Other Hotel", "UTC", desk.now)
+        s.get_one(Offer, int(form["offer"])).property_id = other.id
+    answer = desk.press(form, guest_starts="1", **NINE_PM)
+    assert answer.status_code == 409
+    assert "not known any more" in answer.text
     assert desk.orders() == []
 
 

@@ -1058,6 +1058,20 @@ def test_a_form_that_made_an_order_leads_to_it_although_it_would_be_invalid_now(
     assert len(desk.service.requests) == requests_before, "prices are not requested again"
 
 
+def test_a_form_that_made_another_propertys_order_does_not_lead_to_it(desk: Desk) -> None:
+    form = desk.form()
+    assert desk.press(form).status_code == 303
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        other = properties.add_property(s, "Other Hotel", "UTC", desk.now)
+        s.get_one(Order, desk.ride(1)).property_id = other.id
+    for changes, status in (({"guest_name": ""}, 422), ({}, 409)):
+        answer = desk.press(form, **changes)
+        assert answer.status_code == status
+        assert f"/rides/{desk.ride(1)}" not in answer.text
+    assert len(desk.orders()) == 1
+
+
 @pytest.mark.parametrize(
     ("cars", "counted"), [("06", 6), (" 6", 6), ("9", 6), ("0", 1), ("-3", 1), ("x", 1), ("", 1)]
 )

@@ -21,16 +21,15 @@ def watched() -> Iterator[list[str]]:
     """The values of statements from now on that PostgreSQL would refuse, with their names."""
     found: list[str] = []
 
-    def look(
-        _connection: Any, _cursor: Any, text: str, sent: Any, context: Any, many: bool
-    ) -> None:
+    def look(*about: Any) -> None:
+        text, context = about[2], about[4]
         compiled = getattr(context, "compiled", None)
-        for values in sent if many else [sent]:
-            # a statement without a compiled form is text of our own: its values have no type
-            named = values.items() if isinstance(values, dict) else enumerate(values)
+        if not isinstance(compiled, SQLCompiler):
+            return  # text of our own, whose values have no type
+        for values in context.compiled_parameters:
             found.extend(
                 f"{name} = {value!r:.80} in {text[:80]}"
-                for name, value in named
+                for name, value in values.items()
                 if is_refused(value, _type_of(compiled, name))
             )
 
@@ -43,17 +42,13 @@ def watched() -> Iterator[list[str]]:
 
 def is_refused(value: Any, kind: type | None) -> bool:
     """Whether PostgreSQL refuses a value for something of this type."""
-    return isinstance(value, str) and kind in NUMBERS
+    return kind in NUMBERS and isinstance(value, str)
 
 
-def _type_of(compiled: Any, name: str | int) -> type | None:
-    """The Python type of a parameter by its name or its number; None when it is not known."""
-    if not isinstance(compiled, SQLCompiler):
-        return None
-    names = compiled.positiontup
-    if isinstance(name, int):
-        name = names[name] if names and name < len(names) else ""
-    bound = compiled.binds.get(name)
+def _type_of(compiled: SQLCompiler, name: str) -> type | None:
+    """The Python type of a parameter; None when it is not known."""
+    of_list = name.rpartition("_")[0]  # `ids_1` is the first value of the parameter `ids`
+    bound = compiled.binds.get(name, compiled.binds.get(of_list))
     try:
         return bound.type.python_type if bound is not None else None
     except NotImplementedError:

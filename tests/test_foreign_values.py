@@ -14,6 +14,10 @@ from tests.foreign_values import is_refused
 
 BY_NAME = select(Property.id).where(Property.name == bindparam("name"))
 BY_ID = select(Property.name).where(Property.id == bindparam("id"))
+BY_IDS = select(Property.name).where(
+    Property.name.in_(bindparam("names", expanding=True)),
+    Property.id.in_(bindparam("ids", expanding=True)),
+)
 
 
 def ran(db: Database, statement: Executable, values: Mapping[str, Any]) -> bool:
@@ -32,6 +36,14 @@ def test_text_for_a_number_is_seen_and_postgresql_refuses_it(db: Database) -> No
     assert taken == (databases.kind() == databases.SQLITE)
     assert len(found) == 1
     assert "twelve" in found[0]
+
+
+def test_text_among_numbers_is_seen(db: Database) -> None:
+    with foreign_values.watched() as found:
+        assert ran(db, BY_IDS, {"names": ["a", "b"], "ids": [1, 2]})
+        assert found == []
+        ran(db, BY_IDS, {"names": ["a", "b"], "ids": [1, "2"]})
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize(

@@ -67,12 +67,15 @@ def test_a_test_is_quick_unless_it_is_measured_as_slow_or_needs_a_browser(
 def test_one_share_of_a_sweep_stays_in_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     hostile = "tests/test_hostile_input.py::test_no_value_of_any_field_makes_a_route_fail"
     page = "tests/views/board/test_pages.py::test_x"
-    for kind, of_page in ((databases.SQLITE, {"quick"}), (databases.POSTGRESQL, {"sweep"})):
+    for kind, of_page, of_store in (
+        (databases.SQLITE, {"quick"}, {"quick"}),
+        (databases.POSTGRESQL, {"sweep"}, set()),
+    ):
         monkeypatch.setattr(databases, "kind", lambda kind=kind: kind)
         shares = [tier(f"{hostile}[{n}]") for n in range(3)]
         assert shares == [set(), {"sweep"}, {"sweep"}], kind
         assert tier(page) == of_page, kind
-        assert tier("tests/store/test_x.py::test_x") == {"quick"}, kind
+        assert tier("tests/store/test_x.py::test_x") == of_store, kind
 
 
 def test_of_a_page_with_parameters_one_run_is_repeated_on_postgresql(

@@ -54,6 +54,7 @@ OF_DIALECT: Final = (
     "tests/store/",
     "tests/processes/",
     "tests/cli/",
+    "tests/test_foreign_values.py",
     "tests/test_hostile_input.py::test_no_value_of_any_field_makes_a_route_fail[0]",
 )
 
@@ -99,7 +100,9 @@ def is_sweep(nodeid: str) -> bool:
 
 def is_quick(item: pytest.Item) -> bool:
     """Whether `make quick` runs a test that is no sweep."""
-    return not item.get_closest_marker("browser") and function_of(item.nodeid) not in durations()
+    if databases.kind() != databases.SQLITE or item.get_closest_marker("browser"):
+        return False
+    return function_of(item.nodeid) not in durations()
 
 
 def is_repeated(item: pytest.Item, firsts: dict[str, str]) -> bool:
@@ -151,7 +154,7 @@ def watch() -> None:
     """Note, from now on, each process that a test starts."""
 
     def audit_hook(event: str, _args: tuple[Any, ...]) -> None:
-        if event in STARTS:
+        if STARTS and event in STARTS:  # no module has names any more when Python ends
             _started.append(event)
 
     sys.addaudithook(audit_hook)

@@ -57,6 +57,11 @@ def compact(page: str) -> str:
     return re.sub(SPACE, " ", SPACE_BESIDE_TAGS.sub("", page))
 
 
+def without_tokens(text: str) -> str:
+    """A page without its row numbers and tokens, in which any few digits may stand by chance."""
+    return re.sub(r"[\w-]{15,}", "", text)
+
+
 @dataclass
 class Desk:
     """An app with two properties, staff in both, and a clock for tests."""

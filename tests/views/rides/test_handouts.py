@@ -26,7 +26,17 @@ from ridedash.views.rides.handouts import LinkState, guest_links, link_state, re
 from ridedash.views.rides.print_assets import qr_code, still_map
 from ridedash.views.rides.view_model import ride_view
 from ridedash.views.web.current_user import SignedIn
-from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk, make_desk, token
+from tests.views.ride_pages import (
+    ENDS,
+    HASH,
+    NOON,
+    ORDER_STATES,
+    STATUSES,
+    Desk,
+    make_desk,
+    token,
+    without_tokens,
+)
 
 pytestmark = pytest.mark.database
 
@@ -87,7 +97,7 @@ def test_every_status_has_a_card(desk: Desk, browser: FlaskClient, kind: str, st
     assert answer.status_code == 200
     assert "Grand Meridian Hotel, main door" in answer.text
     assert ("KA 01 AB 1234" in answer.text) == (status in STATUSES["share"][1:])
-    assert CODE not in answer.text
+    assert CODE not in without_tokens(answer.text)
 
 
 @pytest.mark.parametrize("state", ORDER_STATES)
@@ -196,7 +206,7 @@ def test_the_start_code_is_printed_on_request_and_audited_and_on_the_same_link(
 ) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
     first = press(browser, order_id, "card").text
-    assert CODE not in first
+    assert CODE not in without_tokens(first)
     url = address(first)
     again = press(browser, order_id, "card", code="1", token=url.rsplit("/", 1)[1]).text
     assert CODE in again.split("<article")[1]
@@ -210,7 +220,7 @@ def test_without_a_start_code_nothing_is_printed_or_recorded(
 ) -> None:
     order_id = desk.order("BOOKED", "IN_PROGRESS", otp=CODE)
     text = press(browser, order_id, "card", code="1").text
-    assert CODE not in text
+    assert CODE not in without_tokens(text)
     assert audited(desk, order_id) == ["link.made"]
 
 
@@ -370,7 +380,7 @@ def test_foreign_text_is_escaped_on_the_card(desk: Desk, browser: FlaskClient) -
         "BOOKED", "CALL_DRIVER", guest=markup, pickup_name=markup, room=markup[:30]
     )
     sheet = press(browser, order_id, "card").text.split("<article")[1].split("</article>")[0]
-    assert "1337" not in sheet
+    assert "1337" not in without_tokens(sheet)
     assert {
         element.tag for element in ElementTree.fromstring(f"<article{sheet}</article>").iter()
     } <= {

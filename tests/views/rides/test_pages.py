@@ -28,6 +28,7 @@ from tests.views.ride_pages import (
     make_desk,
     snapshot_facts,
     token,
+    without_tokens,
 )
 
 pytestmark = pytest.mark.database
@@ -87,7 +88,7 @@ def test_every_status_of_every_kind_has_a_page(
     snapshot = browser.get(f"/rides/{order_id}/snapshot.json").json
     assert snapshot is not None
     assert f">{snapshot['headline']}<" in compact(text)
-    assert "4821" not in text
+    assert "4821" not in without_tokens(text)
 
 
 @pytest.mark.parametrize("state", ORDER_STATES)
@@ -262,7 +263,7 @@ def test_markup_in_every_field_is_shown_as_text(desk: Desk, browser: FlaskClient
         text = browser.get(path).text
         assert "<img src=x" not in text
         assert "</script><script>window" not in text
-        assert "1337" not in text
+        assert "1337" not in without_tokens(text)
         assert "&lt;img src=x" in text
 
 

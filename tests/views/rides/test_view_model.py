@@ -31,6 +31,7 @@ from tests.views.ride_pages import (
     Desk,
     make_desk,
     snapshot_facts,
+    without_tokens,
 )
 
 pytestmark = pytest.mark.database
@@ -83,7 +84,7 @@ def test_every_status_of_every_kind_has_a_small_complete_view(
         assert body["headline"]
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
         assert len(text.encode()) < SNAPSHOT_BYTES, len(text)
-        assert "4821" not in text
+        assert "4821" not in without_tokens(text)
 
 
 @pytest.mark.parametrize("state", ORDER_STATES)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ridedash.__about__ import __version__
 from ridedash.cli.errors import CommandError
+from ridedash.cli.telling import Telling
 from ridedash.config import BadSettingError, load
 from ridedash.observability.process import prepare
 from ridedash.secrets_file import BadInstanceError, remedy
@@ -195,9 +196,10 @@ def _run(options: argparse.Namespace) -> None:
 
         serve(os.environ, options.socket, warmed=options.warmed)
     elif options.command == "up":
-        from ridedash.cli.up import up
+        with Telling("loading the program") as telling:
+            from ridedash.cli.up import up
 
-        up(os.environ, with_stage=options.demo_stage)
+            up(os.environ, telling, with_stage=options.demo_stage)
     elif options.command == "doctor":
         from ridedash.cli.doctor import doctor
 

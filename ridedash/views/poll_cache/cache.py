@@ -30,9 +30,9 @@ LATE_S: Final = 1.0  # how long an expired entry may be used while one thread ma
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
 OVERLAP_S: Final = 60.0  # how far back ended secrets are read again, as a margin
 MAX_VIEWERS: Final = 200_000  # each takes 1,100 bytes with usual browsers, 1,600 at most
-MAX_ENTRIES: Final = 20_000
+MAX_ENTRIES: Final = 20_000  # more than all rides, links and boards that are looked at at once
 MAX_CREDENTIAL: Final = 1_000  # characters
-NEVER: Final = float("-inf")
+NEVER: Final = float("-inf")  # before any instant: nothing was read yet
 EXTENSION: Final = "ridedash.polls"  # the key of an app's cache in app.extensions
 OFFERED: Final = "ridedash.poll"  # the list in the environ where `offer` leaves its arguments
 

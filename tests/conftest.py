@@ -12,7 +12,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 # A failed assertion in a helper says what it compared, as in a test.
-pytest.register_assert_rewrite("tests")
+pytest.register_assert_rewrite(*(f"tests.{each.stem}" for each in Path(__file__).parent.iterdir()))
 
 from tests import (  # noqa: E402 - after the line above, which is for these too
     cheap_hashes,

@@ -1,6 +1,6 @@
 """Prints docs/limits.md from the code: each fixed number of the core, with the comment beside it.
 
-    python -m tools.limits
+python -m tools.limits
 """
 
 import ast
@@ -56,7 +56,9 @@ def section(path: Path) -> str:
     if not rows:
         return ""
     what = (module.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
-    return "\n".join([f"## `{where.as_posix()}`", "", what, "", "| | | |", "|---|---|---|", *rows, ""])
+    return "\n".join(
+        [f"## `{where.as_posix()}`", "", what, "", "| | | |", "|---|---|---|", *rows, ""]
+    )
 
 
 def limits(path: Path, module: ModuleType) -> Iterator[Limit]:

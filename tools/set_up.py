@@ -48,7 +48,7 @@ HARMLESS: Final = frozenset(
     }
 )
 OFF: Final = frozenset({"0", "false", "no", "off", "n", "f"})
-PROXIES: Final = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "http_proxy", "https_proxy")
+PROXIES: Final = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY")
 
 
 @dataclass
@@ -158,7 +158,7 @@ def _take(found: ForUv, option: str, value: str, lock: str) -> None:
         found.options.append("--no-index")
     elif option == "proxy":
         address = value if "://" in value else f"http://{value}"
-        found.environ |= dict.fromkeys(PROXIES, address)
+        found.environ |= {cased: address for name in PROXIES for cased in (name, name.lower())}
     elif option == "constraint":
         _require_apart(value, lock)
     elif option in RENAMED:
@@ -238,10 +238,14 @@ def get_uv(python: str, lock: str) -> ForUv:
 
 
 def by_uv(venv: Path, settings: ForUv, *arguments: str) -> None:
-    """Install by uv. Raises NotByUv; uv has said why."""
+    """Install by uv. Raises NotByUv; where uv could be run, it has said why."""
     command = [str(venv / "bin" / "uv"), "pip", "install", "--quiet", *settings.options]
     command += ["--python", str(venv / "bin" / "python"), *arguments]
-    if subprocess.run(command, env=os.environ | settings.environ).returncode:
+    try:
+        done = subprocess.run(command, env=os.environ | settings.environ)
+    except OSError as error:
+        raise NotByUv(f"it can't be run ({error.strerror})") from None
+    if done.returncode:
         raise NotByUv("it could not install them")
 
 

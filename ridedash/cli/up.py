@@ -91,7 +91,9 @@ def _start_sandbox(
     """Start the sandbox as a child process. Returns its port as a setting for the dashboard."""
     chosen = sandbox_settings(given)
     require_store(chosen)
-    keep_streets(given.instance)  # of the maps that this process draws, and of the day that it makes
+    keep_streets(
+        given.instance
+    )  # of the maps that this process draws, and of the day that it makes
     listening = listen_patiently("127.0.0.1", given.sandbox_port, "RIDEDASH_SANDBOX_PORT")
     ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}
     child = SandboxChild(known | ports, listening, warmed=warmed)

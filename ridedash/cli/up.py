@@ -4,7 +4,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask
@@ -15,7 +15,6 @@ from ridedash.cli.commands import make_worker, require_mode, upgrade
 from ridedash.cli.errors import CommandError
 from ridedash.cli.http_server import listen, listen_patiently, make_server, stopped_by_sigterm
 from ridedash.cli.sandbox_process import SandboxChild, alone, require_store, sandbox_settings
-from ridedash.cli.telling import Telling
 from ridedash.factory import create_app
 from ridedash.observability.process import started
 from ridedash.rides.worker import Worker
@@ -34,10 +33,12 @@ THREADS = 12  # threads that answer requests
 DRAIN_S = 26.0  # a send in flight may take 25 s to settle (docs/booking-protocol.md 1.3)
 
 
-def up(environ: Mapping[str, str], telling: Telling, *, with_stage: bool = False) -> None:
+def up(
+    environ: Mapping[str, str], tell: Callable[[str], None], *, with_stage: bool = False
+) -> None:
     """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off.
 
-    `telling` says what is being done until it serves. `with_stage` opens the stage of a demo.
+    `tell` takes what is being done, until it serves. `with_stage` opens the stage of a demo.
     Raises CommandError where there is none.
     """
     # A story on the stage begins with a Reset, which would delete the rides of the day: without a
@@ -60,14 +61,14 @@ def up(environ: Mapping[str, str], telling: Telling, *, with_stage: bool = False
         app = create_app(known)
         settings = config.load(known)
         stack.callback(follow_turns(app.extensions["ridedash"]))
-        telling.what = "bringing the database to this version"
+        tell("bringing the database to this version")
         upgrade(app.extensions["ridedash"].db)
         require_mode(app.extensions["ridedash"])
-        telling.what = "packing the files for browsers, once for each version"
+        tell("packing the files for browsers, once for each version")
         file_server.prepare(app)
-        telling.what = "beginning the demo, and its worker"
+        tell("beginning the demo, and its worker")
         stack.enter_context(_running_worker(app, _first(app) if settings.demo else None))
-        telling.end()
+        tell("")
         print(_welcome(settings), flush=True)
         served = with_tiles(app, warmed=warmed) if settings.demo else app.wsgi_app
         started()

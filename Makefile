@@ -2,11 +2,13 @@
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS := 4
+SETUP := tools/setup.sh tools/set_up.py requirements-uv.lock pyproject.toml
+COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 # One heap for all threads of a process: docs/operating.md, Processes.
 export MALLOC_ARENA_MAX ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo quick test sweeps durations engines check words words-check faults bench mutants lock screenshots clean
+.PHONY: help run demo quick test sweeps durations engines check words words-check limits faults bench mutants lock screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
@@ -59,24 +61,25 @@ words: $(VENV)/.dev ## bring translations/ up to date with the code, and say wha
 words-check: $(VENV)/.dev
 	@$(BIN)/python -m tools.words --check
 
+limits: $(VENV)/.dev ## print docs/limits.md from the code
+	@$(BIN)/python -m tools.limits
+
 screenshots: $(VENV)/.dev ## make the README's pictures from the running program
 	$(BIN)/python tools/screenshots.py
 
-lock: ## write the lock files anew (needs uv on the PATH)
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
-	  --group build --group test --group e2e --group engines --group dev --all-extras pyproject.toml -o requirements-dev.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
-	  --group build pyproject.toml -c requirements-dev.lock -o requirements.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
-	  --group build --extra production pyproject.toml -c requirements-dev.lock -o requirements-production.lock
+lock: $(VENV)/.dev ## write the lock files anew, with the uv of the virtual environment
+	$(COMPILE) --group build --group test --group e2e --group engines --group dev --all-extras pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --group build pyproject.toml -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) --group build --extra production pyproject.toml -c requirements-dev.lock -o requirements-production.lock
+	echo uv | $(COMPILE) - -o requirements-uv.lock
 
 clean: ## remove the virtual environment and caches; the instance folder stays
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-$(VENV)/.runtime: requirements.lock pyproject.toml tools/setup.sh
+$(VENV)/.runtime: requirements.lock $(SETUP)
 	@sh tools/setup.sh $(VENV) requirements.lock
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.lock pyproject.toml tools/setup.sh
+$(VENV)/.dev: requirements-dev.lock $(SETUP)
 	@sh tools/setup.sh $(VENV) requirements-dev.lock
 	@touch $@ $(VENV)/.runtime

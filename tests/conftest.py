@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import (
+# A failed assertion in a helper says what it compared, as in a test.
+pytest.register_assert_rewrite(*(f"tests.{each.stem}" for each in Path(__file__).parent.iterdir()))
+
+from tests import (  # noqa: E402 - after the line above, which is for these too
     cheap_hashes,
     compiled,
     compiled_shares,

@@ -94,7 +94,8 @@ def test_a_source_package_has_every_file_of_the_repository(tmp_path: Path) -> No
     (made,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(made) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"Makefile", "tools/setup.sh", "tools/test.sh", "app.py", *LOCKS} <= packed
+    steps = {"tools/setup.sh", "tools/set_up.py", "tools/test.sh", "requirements-uv.lock"}
+    assert {"Makefile", "app.py", *steps, *LOCKS} <= packed
     git = shutil.which("git")
     if git and (ROOT / ".git").exists():
         listed = subprocess.run(

@@ -423,6 +423,13 @@ def test_nothing_names_a_folder_outside_the_project() -> None:
     } == {}
 
 
+def test_the_newest_figures_of_the_bench_are_kept_alone_and_cited() -> None:
+    kept = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs/bench").iterdir()]
+    cited = re.findall(r"\]\((bench/[^)]*)\)", (ROOT / "docs" / "performance.md").read_text())
+    assert kept == cited
+    assert len(kept) == 1
+
+
 def test_pre_commit_runs_what_make_check_runs() -> None:
     recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe

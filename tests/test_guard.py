@@ -1222,7 +1222,7 @@ def test_a_lock_has_every_library_that_the_project_needs(lock: str) -> None:
 
 
 def test_locks_name_no_host_and_have_hashes() -> None:
-    for name in LOCKS:
+    for name in (*LOCKS, "requirements-uv.lock"):
         text = (ROOT / name).read_text()
         assert "://" not in text
         assert not re.search(r"^(?!    --hash=)(?!#)[^=\n]*$", text.strip(), re.MULTILINE)

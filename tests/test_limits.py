@@ -1,91 +1,96 @@
-"""docs/limits.md has each limit and time of the core as the code has it, and no other."""
+"""docs/limits.md has each limit and time of the core as the code has it, with its comment."""
 
-import ast
-import functools
 import importlib
-import re
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import pytest
 
-from tools.mutants.changes import modules
+from ridedash.geo import LatLng
+from tools import limits
+from tools.mutants.changes import ROOT, modules
 
-ROOT: Final = Path(__file__).resolve().parents[1]
-PAGE: Final = ROOT / "docs" / "limits.md"
 MODULES: Final = modules("", ROOT)
-ROW: Final = re.compile(r"\| `(?P<name>[A-Z_]+)` \| (?P<value>[^|]+) \| [^|]*\|")
-UNEXPLAINED: Final = r"\| `.*\| *\|"
-UNITS: Final = {"s": 1, "min": 60, "h": 3600, "days": 86_400}
-
-
-@functools.cache
-def rows() -> dict[str, dict[str, str]]:
-    """For each module that heads a section of the page: the values by name."""
-    found: dict[str, dict[str, str]] = {}
-    for line in PAGE.read_text().splitlines():
-        if line.startswith("## `"):
-            found[line.split("`")[1]] = here = {}
-        elif row := ROW.fullmatch(line):
-            here[row["name"]] = row["value"]
-    return found
-
-
-def stated(value: str) -> list[Any]:
-    """The numbers and spans of time in a value of the page."""
-    found: list[Any] = []
-    for part in value.split(" · "):
-        number, _, unit = part.replace(",", "").partition(" ")
-        count = Decimal(number)
-        found.append(timedelta(seconds=float(count * UNITS[unit])) if unit else count)
-    return found
-
-
-def parts(value: Any) -> list[Any] | None:
-    """The numbers and spans of a constant; None for any other value."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, timedelta):
-        return [value]
-    if isinstance(value, int | float | Decimal):
-        return [Decimal(str(value))]
-    if isinstance(value, tuple | frozenset):
-        each = [parts(part) for part in (sorted(value) if _sorts(value) else value)]
-        single = [part[0] for part in each if part is not None and len(part) == 1]
-        return single if single and len(single) == len(each) else None
-    return None
-
-
-def _sorts(value: Any) -> bool:
-    return isinstance(value, frozenset) and all(isinstance(part, int) for part in value)
-
-
-def constants(path: Path) -> Iterator[str]:
-    """The public names in capitals that a module gives a value."""
-    for node in ast.parse(path.read_text()).body:
-        targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
-        for name in (part for target in targets for part in ast.walk(target)):
-            if isinstance(name, ast.Name) and re.fullmatch("[A-Z][A-Z_]*", name.id):
-                yield name.id
+PAGE: Final = limits.PAGE.read_text()
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_a_module_has_the_limits_and_times_of_the_page(path: Path) -> None:
-    where = path.relative_to(ROOT / "ridedash")
-    module = importlib.import_module(f"ridedash.{'.'.join(where.with_suffix('').parts)}")
-    values = {name: parts(getattr(module, name)) for name in constants(path)}
-    documented = {name: stated(value) for name, value in rows().get(where.as_posix(), {}).items()}
-    assert {name: value for name, value in values.items() if value is not None} == documented
+def test_the_page_has_a_module_as_it_is_printed(path: Path) -> None:
+    assert limits.section(path) in PAGE, "`make limits` prints the page anew"
 
 
-def test_each_number_has_its_reason() -> None:
-    without = [line for line in PAGE.read_text().splitlines() if re.fullmatch(UNEXPLAINED, line)]
-    assert without == []
+def test_the_page_has_nothing_else() -> None:
+    assert limits.page() == PAGE, "`make limits` prints the page anew"
 
 
-def test_the_page_names_modules_that_exist() -> None:
-    known = {path.relative_to(ROOT / "ridedash").as_posix() for path in MODULES}
-    assert set(rows()) <= known
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_each_number_has_its_reason_beside_it(path: Path) -> None:
+    where = path.relative_to(ROOT / "ridedash").with_suffix("")
+    module = importlib.import_module(f"ridedash.{'.'.join(where.parts)}")
+    assert [each.name for each in limits.limits(path, module) if not each.why] == []
+
+
+CODE: Final = """\
+LASTS = timedelta(minutes=90)  # a walk
+# bytes, of which
+# none is lost
+SIZE: Final = 4_096
+
+NO_REASON = 5
+LAST, FIRST = 2, 1  # noqa: X1
+# not its own: a line lies between
+
+APART = 3
+TEXT, ON, _OWN = "3", True, 4
+several = 6
+CODES = frozenset(
+    {404, 401}  # of a refusal
+)
+"""
+
+
+def test_a_comment_beside_a_number_or_right_above_it_is_its_reason(tmp_path: Path) -> None:
+    path, module = tmp_path / "code.py", ModuleType("code")
+    path.write_text(CODE)
+    exec(CODE, vars(module) | {"timedelta": timedelta, "Final": Final}, vars(module))
+    assert list(limits.limits(path, module)) == [
+        ("LASTS", "90 min", "a walk"),
+        ("SIZE", "4,096", "bytes, of which none is lost"),
+        ("NO_REASON", "5", ""),
+        ("LAST", "2", ""),
+        ("FIRST", "1", ""),
+        ("APART", "3", ""),
+        ("CODES", "401 · 404", "of a refusal"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (timedelta(days=1), "24 h"),
+        (timedelta(days=30), "30 days"),
+        (timedelta(hours=1), "1 h"),
+        (timedelta(seconds=90), "90 s"),
+        (timedelta(milliseconds=250), "0.25 s"),
+        (timedelta(0), "0 s"),
+        (2**31 - 1, "2,147,483,647"),
+        (3600.0, "3,600"),
+        (0.05, "0.05"),
+        (Decimal("1.20"), "1.20"),
+        (float("-inf"), "-inf"),
+        ((5.0, timedelta(seconds=5)), "5 · 5 s"),
+        (LatLng(0.0, 0.0), "0 · 0"),
+        (frozenset({3, 1}), "1 · 3"),
+        (True, ""),
+        ((), ""),
+        ((1, "two"), ""),
+        (((8, 10), (18, 20)), ""),
+        (frozenset({"a"}), ""),
+        ("60", ""),
+    ],
+)
+def test_a_value_is_shown_with_its_unit(value: Any, shown: str) -> None:
+    assert limits.shown_value(value) == shown

@@ -1,9 +1,12 @@
 """The command line: `ridedash up | worker | sandbox | db upgrade | staff add | ...`"""
 
 import argparse
+import contextlib
 import os
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from ridedash.__about__ import __version__
 from ridedash.cli.errors import CommandError
@@ -14,6 +17,7 @@ from ridedash.secrets_file import BadInstanceError, remedy
 EPIPE_CODE = 141  # the exit code that a shell shows for a program that SIGPIPE ended
 STAFF_ROLES = ("concierge", "manager", "admin")  # from the least to the most that they may do
 WITH_METRICS = ("up", "worker")  # commands that count for /metrics
+EVERY_S: Final = 3.0  # a start that is silent for longer looks as if it had stopped
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -195,9 +199,10 @@ def _run(options: argparse.Namespace) -> None:
 
         serve(os.environ, options.socket, warmed=options.warmed)
     elif options.command == "up":
-        from ridedash.cli.up import up
+        with telling("loading the program") as tell:
+            from ridedash.cli.up import up
 
-        up(os.environ, with_stage=options.demo_stage)
+            up(os.environ, tell, with_stage=options.demo_stage)
     elif options.command == "doctor":
         from ridedash.cli.doctor import doctor
 
@@ -210,3 +215,27 @@ def _run(options: argparse.Namespace) -> None:
         from ridedash.cli import commands
 
         commands.run(options, os.environ)
+
+
+@contextlib.contextmanager
+def telling(what: str) -> Iterator[Callable[[str], None]]:
+    """Say every few seconds what is being done, to the person who waits for a slow start.
+
+    Yields a function that takes what is done next; "" when the start has ended.
+    """
+    doing, ended = [what], threading.Event()
+
+    def say() -> None:
+        while not ended.wait(EVERY_S):
+            print(f"  … {doing[-1]}", flush=True)
+
+    def tell(next_: str) -> None:
+        doing.append(next_)
+        if not next_:
+            ended.set()
+
+    threading.Thread(target=say, name="telling", daemon=True).start()
+    try:
+        yield tell
+    finally:
+        ended.set()

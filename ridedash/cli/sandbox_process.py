@@ -17,6 +17,7 @@ from ridedash.cli.errors import CommandError
 from ridedash.cli.http_server import listen, make_server, stopped_by_sigterm
 from ridedash.sandbox import SandboxSettings, create_sandbox
 from ridedash.sandbox.city import gazetteer
+from ridedash.sandbox.city.city import keep_streets
 from ridedash.sandbox.store import Store, StoreUnusable
 from ridedash.secrets_file import SANDBOX_KEY, demo_secrets
 
@@ -102,6 +103,7 @@ def _serve(
     settings: config.Settings, chosen: SandboxSettings, inherited: int | None, warmed: bool
 ) -> None:
     require_store(chosen)
+    keep_streets(settings.instance)
     app = create_sandbox(chosen)
     if inherited is None:
         listening = listen(settings.host, settings.sandbox_port, "RIDEDASH_SANDBOX_PORT")

@@ -4,7 +4,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask
@@ -18,6 +18,7 @@ from ridedash.cli.sandbox_process import SandboxChild, alone, require_store, san
 from ridedash.factory import create_app
 from ridedash.observability.process import started
 from ridedash.rides.worker import Worker
+from ridedash.sandbox.city.city import keep_streets
 from ridedash.sandbox.tiles.server import create_tiles_app, warm
 from ridedash.services import follow_turns
 from ridedash.views.ops import file_server
@@ -32,10 +33,13 @@ THREADS = 12  # threads that answer requests
 DRAIN_S = 26.0  # a send in flight may take 25 s to settle (docs/booking-protocol.md 1.3)
 
 
-def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
+def up(
+    environ: Mapping[str, str], tell: Callable[[str], None], *, with_stage: bool = False
+) -> None:
     """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off.
 
-    `with_stage` opens the stage of a demo. Raises CommandError where there is none.
+    `tell` takes what is being done, until it serves. `with_stage` opens the stage of a demo.
+    Raises CommandError where there is none.
     """
     # A story on the stage begins with a Reset, which would delete the rides of the day: without a
     # RIDEDASH_DEMO in the environment none are made.
@@ -57,10 +61,14 @@ def up(environ: Mapping[str, str], *, with_stage: bool = False) -> None:
         app = create_app(known)
         settings = config.load(known)
         stack.callback(follow_turns(app.extensions["ridedash"]))
+        tell("bringing the database to this version")
         upgrade(app.extensions["ridedash"].db)
         require_mode(app.extensions["ridedash"])
+        tell("packing the files for browsers, once for each version")
         file_server.prepare(app)
+        tell("beginning the demo, and its worker")
         stack.enter_context(_running_worker(app, _first(app) if settings.demo else None))
+        tell("")
         print(_welcome(settings), flush=True)
         served = with_tiles(app, warmed=warmed) if settings.demo else app.wsgi_app
         started()
@@ -84,6 +92,9 @@ def _start_sandbox(
     """Start the sandbox as a child process. Returns its port as a setting for the dashboard."""
     chosen = sandbox_settings(given)
     require_store(chosen)
+    keep_streets(
+        given.instance
+    )  # of the maps that this process draws, and of the day that it makes
     listening = listen_patiently("127.0.0.1", given.sandbox_port, "RIDEDASH_SANDBOX_PORT")
     ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}
     child = SandboxChild(known | ports, listening, warmed=warmed)

@@ -26,7 +26,7 @@ from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Order, Ride, TimelineEvent
 from ridedash.store.sign_ins import tell_ended
 
-TOKEN_BYTES: Final = 16
+TOKEN_BYTES: Final = 16  # 128 random bits: no one guesses a link
 MOST_LINKS: Final = 5  # links of each kind that may be valid at the same time
 # counted from when the link was made, or from the pickup time if it is later; longer than any ride
 LONGEST: Final = timedelta(days=7)

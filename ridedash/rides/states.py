@@ -46,7 +46,7 @@ FAILED_STATES: Final = frozenset({OrderState.REJECTED, OrderState.NOT_SENT, Orde
 # nothing is booked, as far as we know
 WITHOUT_RIDE: Final = FAILED_STATES | {OrderState.CLOSED_NOT_BOOKED}
 ABORTABLE: Final = wire.SEARCHING
-FEEDBACK_CALLS: Final = 3  # calls for one feedback, including repeated ones
+FEEDBACK_CALLS: Final = 3  # a lost rating harms no one, so it is not repeated for long
 REPEATABLE: Final = ("armed", "unconfirmed")  # states of an action that the worker may call
 
 

@@ -23,12 +23,12 @@ from ridedash.store.models.kiosks import Ticket
 from ridedash.store.models.orders import Order
 from ridedash.text import compact_key, plain_code
 
-PIN_DIGITS: Final = 4
+PIN_DIGITS: Final = 4  # as many as people remember; five wrong ones close the number
 WRONG_PINS: Final = 5  # wrong PINs that close a ride number
 WRONG_LOOKS: Final = 10  # wrong tries at one kiosk in ten minutes, for all numbers together
 # for how long after the booking a ticket opens its ride; each day the numbers begin again at 1
 LASTS: Final = timedelta(hours=24)
-MOST_NUMBER: Final = 9_999
+MOST_NUMBER: Final = 9_999  # four digits can be read from a ticket; no house orders more in a day
 AFTER_RESTORE: Final = 1_000  # the first number after a restore follows the next multiple of this
 
 

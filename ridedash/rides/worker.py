@@ -42,18 +42,19 @@ RetentionJob = Callable[[datetime], int]
 
 # the interval of an indexed query that finds what another process made due
 LOOK_EVERY_S: Final = 0.25
-RECOVER_EVERY_S: Final = 1.0
-RETENTION_EVERY_S: Final = 3600.0
-PLAN_EVERY_S: Final = 1.0
+RECOVER_EVERY_S: Final = 1.0  # its limits are counted in seconds, and its queries are short
+RETENTION_EVERY_S: Final = 3600.0  # what is kept for days need not go to the minute
+PLAN_EVERY_S: Final = 1.0  # a planned ride is ordered in the second in which it is due
+# finds what a worker that died had written; few do, and the files are short
 REPLAY_EVERY_S: Final = 15.0
-KIOSKS_EVERY_S: Final = 5.0
-HEARTBEAT_EVERY_S: Final = 5.0
-PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused
+KIOSKS_EVERY_S: Final = 5.0  # what it looks for has waited 45 s or minutes already
+HEARTBEAT_EVERY_S: Final = 5.0  # six fit into the 30 s after which a worker counts as ended
+PROBE_KEY_EVERY_S: Final = 60.0  # while the partner's key is refused, if no one else may ask
 PROBE: Final = "probe 0"  # the key of the job
-ENDS_EVERY_S: Final = 10.0  # where rides ended is looked up this often
+ENDS_EVERY_S: Final = 10.0  # an address for the end of a ride is for those who read its receipt
 ENDS: Final = "ends 0"  # the key of that job
 PROBE_SILENT_EVERY_S: Final = 10.0  # while the service is silent, if no one else asks
-DRAIN_S: Final = 25.0
+DRAIN_S: Final = 25.0  # less than the 30 s that systemd and containers give (docs/operating.md)
 REST_S: Final = 1.0  # pause after a round that failed
 NOWHERE: Final = LatLng(0.0, 0.0)  # any pickup will do to find out whether the service answers
 

@@ -33,11 +33,12 @@ from ridedash.service.types.bookings import (
 from ridedash.service.types.products import ProductList
 from ridedash.service.types.tracking import Snapshot
 
-OPTIONS_CACHED_S: Final = 24 * 3600.0
+OPTIONS_CACHED_S: Final = 24 * 3600.0  # the reasons for a rating hardly ever change
 OPTIONS_CACHED: Final = 100  # categories
 # A Date header older than this is not used. Its age is measured by the monotonic clock, which may
 # stop while the machine is suspended.
 DATE_LASTS_S: Final = 60.0
+# from and to, by chance, so that repetitions don't come all at once
 RETRY_PAUSE_S: Final = (0.1, 0.3)
 RETRY_LEAST_S: Final = 0.5  # a second try needs at least this much time
 # How long a create waits for its permit. A short wait is enough: while a 429 stops all calls,

@@ -16,7 +16,7 @@ from ridedash.service.parsing.fields import integer, row, text
 from ridedash.service.responses import bad_status
 from ridedash.service.transport.http import Answer, Http, Request, safe_address
 
-TOTAL_S: Final = 8.0
+TOTAL_S: Final = 8.0  # shorter than the lease of a refresh, 30 s
 TOKEN_LIMIT: Final = 8192  # characters
 
 _TOKEN_CHARS: Final = re.compile(r"[!-~]+")

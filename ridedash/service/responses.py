@@ -19,8 +19,8 @@ from ridedash.service.parsing.fields import row, text
 from ridedash.service.throttle.traffic import Result
 from ridedash.service.transport.http import Answer
 
-RETRY_AFTER_MIN_S: Final = 1.0
-RETRY_AFTER_MAX_S: Final = 300.0
+RETRY_AFTER_MIN_S: Final = 1.0  # less would be asked again at once
+RETRY_AFTER_MAX_S: Final = 300.0  # a wrong header must not silence a house for hours
 KEY_WITHIN: Final = 2000  # bytes of an answer that are searched for the word "partner"
 # values of NoAnswer.why
 NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})

@@ -18,15 +18,15 @@ from ridedash.store.models.orders import (
 )
 from ridedash.store.models.people import Account
 
-LATELY: Final = timedelta(minutes=40)
+LATELY: Final = timedelta(minutes=40)  # what ended is shown for a while
 # a failed order that nobody has seen leaves the board after this time; the hand-over sheet names it
 SHIFT: Final = timedelta(hours=12)
 SEARCHED_FOR: Final = timedelta(hours=1)  # longer than from the due time to the failure
-UNSEEN: Final = 100
-NEWEST: Final = 30
+UNSEEN: Final = 100  # more failures than anybody looks at
+NEWEST: Final = 30  # the latest orders fill a screen, even on a quiet day
 # attention items without meaning once the ride is over
 WHILE_LIVE: Final = ("car_swapped", "driver_lost", "unknown_status")
-OF_LATE: Final = 200
+OF_LATE: Final = 200  # more than a desk orders in the time, and few enough to read
 
 
 class BoardMark(NamedTuple):

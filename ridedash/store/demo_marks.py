@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import DemoMark
 
-ROW: Final = 1
+ROW: Final = 1  # the id of the one row
 WANTED, MADE, NONE = "wanted", "made", "none"  # DemoMark.day: whether past rides are made
 
 

@@ -13,7 +13,8 @@ from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
 
 # more cars than a door ever shows at once, or anybody could read
 MOST_READ: Final = 40
-NO_DRIVER_FOR: Final = timedelta(minutes=10)  # for so long a ride without a driver is named
+# guests who have gone to the door read there that no driver was found
+NO_DRIVER_FOR: Final = timedelta(minutes=10)
 LONGEST_WAIT: Final = timedelta(hours=24)  # from an order to the end of its search, or its cancel
 
 

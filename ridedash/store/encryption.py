@@ -13,8 +13,8 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-KEY_BYTES: Final = 32
-NONCE_BYTES: Final = 12
+KEY_BYTES: Final = 32  # a key of AES-256
+NONCE_BYTES: Final = 12  # the nonce of GCM
 # the longest name of an unknown key that `key_of` returns, in characters
 LONGEST_NAME: Final = 16
 

@@ -21,11 +21,11 @@ from ridedash.store.models.people import Guest
 from ridedash.store.search import guests_like, phone_digits, spellings
 from ridedash.text import plain_code, room_key
 
-SHOWN: Final = 8
+SHOWN: Final = 8  # few enough to read while a guest waits
 LATEST_ORDERS: Final = (
     12  # latest orders of a guest that are read for the places where they usually go
 )
-PLACES: Final = 3
+PLACES: Final = 3  # a choice that is read at one glance
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from ridedash.store.models.orders import Attention, Order, OrderState, Ride
 from ridedash.store.models.people import Staff
 
 UNDER_WAY: Final = (OrderState.WAITING, OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
-NOTES: Final = 100
-LEFT: Final = 100
+NOTES: Final = 100  # more than anybody reads at a change of shift
+LEFT: Final = 100  # more than fit on a sheet
 
 
 @dataclass(frozen=True)

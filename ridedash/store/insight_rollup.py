@@ -50,8 +50,9 @@ Wanted = tuple[InsightsProperty, Span]
 Spans = Collection[Span]
 # instants are stored as microseconds since this one
 ORIGIN: Final = datetime.min.replace(tzinfo=UTC)
+# the unit of the instants that are stored as whole numbers
 MICROSECOND: Final = timedelta(microseconds=1)
-TOKEN_BITS: Final = 62
+TOKEN_BITS: Final = 62  # a random number that fits into every database's integer
 WAIT_NAMES: Final = tuple(insight_queries.WAITS)
 QUARTERS: Final = (1, 4, 7, 10)  # months with which a quarter begins
 THIRDS: Final = (1, 11, 21)  # days of a month on which a third begins

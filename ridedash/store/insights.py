@@ -79,9 +79,10 @@ COUNTED: Final = {  # outcomes that have a figure of their own
     RideOutcome.NOT_BOOKED: "not_booked",
     RideOutcome.UNKNOWN: "unknown",
 }
+# clock changes are found to the second, and are at most one in a day
 SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
-EPOCH: Final = date(1970, 1, 1).toordinal()
-EPOCH_WEEKDAY: Final = date(1970, 1, 1).weekday()
+EPOCH: Final = date(1970, 1, 1).toordinal()  # the day 1970-01-01, from which days are counted
+EPOCH_WEEKDAY: Final = date(1970, 1, 1).weekday()  # it was a Thursday
 
 
 class Destination(NamedTuple):

@@ -11,6 +11,7 @@ from ridedash.store.encryption import secret_hash
 from ridedash.store.models.desk import Invitation
 from ridedash.store.models.people import Staff
 
+# the invited person works within a day; a lost mail opens nothing later
 LASTS: Final = timedelta(hours=24)
 
 

@@ -22,9 +22,9 @@ from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk, KioskVisit, 
 ALIVE: Final = timedelta(seconds=60)  # a kiosk without a heartbeat for this long is silent
 # managers are alerted to a kiosk that is silent for this long in its opening hours
 SILENT: Final = timedelta(minutes=3)
-# a visit that began longer ago is over, and so is its call for help
+# help is for a guest who stands there: a visit that began longer ago is over
 RINGS: Final = timedelta(minutes=30)
-ASK_LASTS: Final = timedelta(seconds=180)  # a guest who stands at the kiosk waits no longer
+ASK_LASTS: Final = timedelta(seconds=180)  # as long as an ask for approval lasts
 
 
 class Ring(NamedTuple):

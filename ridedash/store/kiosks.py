@@ -19,14 +19,14 @@ from ridedash.text import compact_key
 # characters of pairing codes: no two of them look alike
 LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 CODE_LENGTH: Final = 8  # 6 * 10**11 codes
-CODE_LASTS: Final = timedelta(minutes=10)
-TOKEN_BYTES: Final = 32
-REPLACED_AFTER: Final = timedelta(hours=24)
+CODE_LASTS: Final = timedelta(minutes=10)  # time to walk to the device and type the code
+TOKEN_BYTES: Final = 32  # 256 random bits: no one guesses a device
+REPLACED_AFTER: Final = timedelta(hours=24)  # a token that was copied is worth nothing the next day
 # how long an old token stays valid after the device has used the new one
 OLD_LASTS: Final = timedelta(minutes=10)
-PIN_LENGTH: Final = 6
-PIN_TRIES: Final = 5
-PIN_WAIT: Final = timedelta(minutes=15)
+PIN_LENGTH: Final = 6  # can be typed standing; five tries of a million find none
+PIN_TRIES: Final = 5  # people mistype a few times, guessers need many
+PIN_WAIT: Final = timedelta(minutes=15)  # at most 480 guesses a day, of a million
 
 
 class WrongPin(Exception):

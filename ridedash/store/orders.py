@@ -51,7 +51,7 @@ __all__ = [
 
 # points of a driven path that are read at most, enough for five hours
 MOST_READ: Final = 2_000
-MOST_SHOWN: Final = 200
+MOST_SHOWN: Final = 200  # a line on the map looks the same with more
 # metres by which the shown line may deviate from the driven one; doubled until few enough points
 # remain
 AWAY_M: Final = 8.0

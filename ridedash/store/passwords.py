@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 SHORTEST: Final = 12  # characters
-LONGEST: Final = 128
+LONGEST: Final = 128  # more adds no safety, and hashing takes time
 LONGEST_TYPED: Final = 512  # characters of a form, before letters and their marks are composed
 GUESSES_LEAST: Final = 10**10  # guesses that an attacker needs, as zxcvbn estimates them
 # characters that zxcvbn gets: its time grows with the square of the length

@@ -15,7 +15,7 @@ from ridedash.store.models.people import LogoRow, Property, SignIn, Staff
 from ridedash.store.sign_ins import sign_in_key, sign_in_keys
 
 GROUNDS: Final = ("light", "dark")  # background of a logo
-DOOR_BYTES: Final = 12
+DOOR_BYTES: Final = 12  # 96 random bits: a door's address can't be guessed
 
 
 class PropertyFacts(TypedDict, total=False):

@@ -17,15 +17,15 @@ from ridedash.store.encryption import secret_hash
 from ridedash.store.models.people import Throttle
 from ridedash.store.sign_ins import sign_in_key
 
-NAME_FREE_FAILS: Final = 5  # from this failure of one name on there is a wait, which doubles
-NAME_WAIT_S: Final = 30
-NAME_WAIT_MAX_S: Final = 15 * 60
+NAME_FREE_FAILS: Final = 5  # failures of one name without a wait; the next waits double
+NAME_WAIT_S: Final = 30  # hardly felt by a person who mistypes, long for a program
+NAME_WAIT_MAX_S: Final = 15 * 60  # so that a guesser can't lock a colleague out for longer
 # after this time without a failure the count of a name starts again
 NAME_FORGET: Final = timedelta(hours=1)
-WINDOW: Final = timedelta(minutes=10)
+WINDOW: Final = timedelta(minutes=10)  # the span in which failures of a network are counted
 # failures of one address (of IPv6 a /64 network), and of the /56 and /48 networks around it
 NETWORK_LIMITS: Final = (30, 100, 300)
-MOST_COUNTS: Final = 50_000  # rows; above that those go first that keep no one waiting
+MOST_COUNTS: Final = 50_000  # rows, 10 MB; then a tenth goes, first those that keep no one waiting
 NAME, NETWORK, PAIRING = "name", "address", "pairing"
 
 

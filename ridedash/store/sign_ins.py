@@ -28,9 +28,12 @@ from ridedash.store.invitations import end_links_of
 from ridedash.store.kiosks import end_codes_of
 from ridedash.store.models.people import EndedSignIn, Property, SignIn, Staff
 
-UNUSED_LASTS: Final = timedelta(hours=12)  # since a person last used the sign-in
-WHOLE_LASTS: Final = timedelta(days=7)  # since the password was typed, however it is used
-BROWSERS_BYTES: Final = 9  # of the random part of Staff.browsers
+# since a person last used the sign-in: the longest shift, so no one signs in twice in one
+UNUSED_LASTS: Final = timedelta(hours=12)
+# since the password was typed, however it is used: a desk types it once a week, in the same hour,
+# and a stolen cookie is good for no longer
+WHOLE_LASTS: Final = timedelta(days=7)
+BROWSERS_BYTES: Final = 9  # of the random part of Staff.browsers, never the same twice
 # longer than any process caches a sign-in, even if clocks differ
 ENDED_STORED_FOR: Final = timedelta(days=1)
 ENDING: Final = 7_413_020_932  # number of PostgreSQL's advisory lock for ending sign-ins

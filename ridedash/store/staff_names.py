@@ -18,7 +18,7 @@ from ridedash.store.models.people import Staff
 from ridedash.store.properties import is_taken
 from ridedash.text import one_line
 
-LONGEST: Final = 60  # characters
+LONGEST: Final = 60  # characters, as wide as a board shows
 
 
 class Why(StrEnum):

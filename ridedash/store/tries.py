@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from ridedash.store.database.database import insert_if_new
 from ridedash.store.models.people import Throttle
 
-WINDOW: Final = timedelta(minutes=10)
+WINDOW: Final = timedelta(minutes=10)  # wrong tries are counted for so long, then from none
 PINS: Final = "kiosk-pins"
 # kinds of keys for desk codes, by whether the code is typed on a phone
 CODES: Final = {False: "kiosk-codes", True: "phone-codes"}

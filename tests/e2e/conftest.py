@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from tests.conftest import EXPECT_MS
 from tests.running import Running, running
 
 SHOTS = Path(__file__).parent.parent / "screenshots"
@@ -64,6 +65,7 @@ def open_page(browser: Browser, desk: Running) -> Iterator[Callable[..., Page]]:
             **options,
         )
         contexts.append(context)
+        context.set_default_timeout(EXPECT_MS)
         page = context.new_page()
         watch(page, (desk.url, f"{desk.sandbox_url}/oauth/"), seen)
         return page

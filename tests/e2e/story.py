@@ -18,6 +18,8 @@ def choose_trip(page: Page, drop: str = "airport") -> None:
     first = page.get_by_role("listbox", name="Drop").get_by_role("option").first
     expect(first).to_be_visible()
     field.press("Enter")
+    # the cars of an earlier trip are shown until those of this one come
+    expect(page.locator("[data-cars]")).not_to_have_attribute("aria-busy", "true")
     expect(page.locator('[data-product="mini"] .product-radio')).to_be_enabled()
 
 

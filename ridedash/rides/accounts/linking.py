@@ -19,6 +19,7 @@ from ridedash.store.database.database import Clock, Database
 from ridedash.store.encryption import TokenVault, secret_hash
 from ridedash.store.models.people import Account, LinkStart
 
+# time to sign in at the service; an older `state` proves nothing
 LASTS: Final = timedelta(minutes=10)
 EXPIRED, REFUSED, NO_ANSWER = "expired", "refused", "no_answer"
 NEW: Final = "new"  # the state of an account that was never connected

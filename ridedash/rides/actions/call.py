@@ -34,10 +34,12 @@ from ridedash.store.actors import WORKER
 from ridedash.store.models.orders import Action, Order, Ride
 from ridedash.store.orders import placed_by
 
+# a short outage has often ended by then; it doubles with each call
 FEEDBACK_WAIT: Final = timedelta(seconds=5)
 # feedback that could not be sent is tried for this long
 FEEDBACK_LASTS: Final = timedelta(hours=24)
-ARMED_WAIT: Final = timedelta(seconds=5)
+ARMED_WAIT: Final = timedelta(seconds=5)  # as long as the breaker waits for its first probe
+# the budget of retries has grown by then; feedback is never urgent
 RETRY_AFTER: Final = timedelta(seconds=30)
 _NEWER: Final = aliased(Action)
 # changes of the drop that were replaced by a later one: the next poll settles them

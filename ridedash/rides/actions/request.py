@@ -34,10 +34,11 @@ __all__ = [
 ]
 
 BUSY: Final = "BUSY"  # the same action was requested just before and is not answered yet
+# no call of an action takes longer, so after that the process has died
 BUSY_LASTS: Final = timedelta(seconds=30)
 NOT_FOUND: Final = "NOT_FOUND"
 ALREADY_GIVEN: Final = "ALREADY_GIVEN"
-LONGEST_REASON: Final = 300
+LONGEST_REASON: Final = 300  # as much text as is kept of anything that the service says
 
 
 def abort(runtime: Runtime, order_id: int, who: Actor) -> ActionResult:

@@ -19,7 +19,7 @@ from ridedash.rides.orders.append_file import is_in_place
 from ridedash.rides.orders.sent_journal import SentJournal
 
 SLOT: Final = 4096  # bytes
-SLOTS: Final = 256
+SLOTS: Final = 256  # far more answers than wait at once; the file stays at 1 MiB
 HEAD: Final = 8  # bytes at the start of a slot: length and checksum, four each
 
 

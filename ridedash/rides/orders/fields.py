@@ -17,8 +17,8 @@ from ridedash.rides.orders.schedule_times import MARGIN
 from ridedash.store.actors import Actor
 
 UTC_ZONE: Final = ZoneInfo("UTC")
-MAX_NAME: Final = 120
-MAX_NOTE: Final = 500
+MAX_NAME: Final = 120  # characters; longer names than any that people write
+MAX_NOTE: Final = 500  # characters; a few sentences for colleagues, not a file
 MOST_CARS: Final = 6  # cars in one group
 SPOKEN_LANGUAGES: Final = (  # languages that a guest may speak: code, and name in that language
     ("en", "English"),

@@ -43,7 +43,8 @@ from ridedash.store.offers import OfferOwner, add_offer, trip_of
 from ridedash.store.orders import placed_by
 from ridedash.wire import Kind
 
-SHORTEST: Final = timedelta(minutes=10)
+SHORTEST: Final = timedelta(minutes=10)  # less, and a guest who is still packing would find it over
+# a ride for the day; later ones are planned with a pickup time
 LONGEST: Final = timedelta(hours=24)
 MOST_MINOR: Final = 2**31 - 1  # the largest value of the ceiling's column
 # reasons why a press ordered nothing; others are in rides/codes.py and due.py

@@ -31,7 +31,7 @@ from ridedash.store.models.orders import Offer
 
 # how long kiosks are closed after a request that no one answered
 AWAY_FOR: Final = timedelta(minutes=10)
-# how long an approval can be used after the desk's answer
+# how long an approval can be used after the desk's answer: an old one orders nothing
 USED_WITHIN: Final = timedelta(seconds=180)
 # why there is no approval, as guests read it (wording/kiosk.py): REASONS are given by the desk, the
 # others by the program

@@ -22,8 +22,10 @@ from ridedash.store.guests import guest_of
 from ridedash.store.models.kiosks import KioskCode
 from ridedash.text import compact_key
 
-DIGITS: Final = 6
-DESK_CODE_LASTS: Final = timedelta(minutes=10)
+DIGITS: Final = 6  # a guest can carry them to the kiosk; five guesses of a million find none
+DESK_CODE_LASTS: Final = timedelta(
+    minutes=10
+)  # the walk from the desk to the kiosk, and the form there
 WRONG_CODES: Final = 5  # wrong codes at one kiosk in ten minutes, at most
 ATTEMPTS: Final = 20  # attempts to find digits that no open code of the property has
 _CODE: Final = re.compile(rf"[0-9]{{{DIGITS}}}")

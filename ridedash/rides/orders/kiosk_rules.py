@@ -30,7 +30,7 @@ from ridedash.text import one_line, plain_code, room_key
 ORDERS_AN_HOUR: Final = 30  # orders of one kiosk
 MOST_LIVE: Final = 3  # rides of one kiosk whose passenger is not aboard yet
 LIVE_FOR: Final = timedelta(hours=24)  # an older ride does not count any more
-HOUR: Final = timedelta(hours=1)
+HOUR: Final = timedelta(hours=1)  # the span in which orders and early ends are counted
 # rides that ended before they began, in an hour: then the kiosk asks for a desk code
 ENDED_EARLY: Final = 2
 CODE_FOR: Final = timedelta(minutes=60)  # how long the kiosk then asks for a desk code

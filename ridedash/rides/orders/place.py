@@ -49,6 +49,7 @@ from ridedash.store.orders import order_of_form
 from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
+# a price that is older may have changed; the page asks anew before
 OFFER_LASTS: Final = timedelta(minutes=2)
 # an offer further in the future was stored before a clock stepped back: its age is unknown
 OFFER_AHEAD: Final = timedelta(minutes=1)

@@ -31,8 +31,8 @@ from ridedash.wire import PICKUP_NOW, Kind
 
 # Without I, L, O and U, because people read references out on the telephone.
 REFERENCE_ALPHABET: Final = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
-REFERENCE_LENGTH: Final = 16
-GROUP_BYTES: Final = 12
+REFERENCE_LENGTH: Final = 16  # 80 random bits: two orders never share a reference
+GROUP_BYTES: Final = 12  # 96 random bits: two groups never share a key
 
 
 def new_group() -> str:

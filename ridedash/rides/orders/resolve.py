@@ -35,10 +35,11 @@ from ridedash.text import one_line
 NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's, at most
 LINKABLE: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
 LEAST_REASON: Final = 3  # characters
-# for how long a page offers to undo a withdrawal, and for how long a press for that is accepted
+# for how long a page offers to undo a withdrawal
 UNDO_OFFERED: Final = timedelta(seconds=10)
+# for how long that press is accepted: the time of the page, and of a slow press
 UNDO_TAKEN: Final = timedelta(seconds=20)
-LONGEST_REASON: Final = 500
+LONGEST_REASON: Final = 500  # characters; a few sentences for a later question
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-SOONEST: Final = timedelta(minutes=15)
-LATEST: Final = timedelta(days=30)
+SOONEST: Final = timedelta(minutes=15)  # a ride that is sooner is a ride now
+LATEST: Final = timedelta(days=30)  # as far ahead as a guest's stay is usually known
 MOST_RIDES: Final = 60  # rides in one series
 SERIES_LATEST: Final = timedelta(days=90)  # how far ahead a ride of a series may be
-KEY_LENGTH: Final = 16
+KEY_LENGTH: Final = 16  # hexadecimal: 64 bits tell the dates of two series apart
 # a ride is ordered this long plus the eta before its pickup, if RIDEDASH_SCHEDULE_LEAD_MINUTES is
 # not set
 MARGIN: Final = timedelta(minutes=10)

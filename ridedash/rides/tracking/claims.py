@@ -18,6 +18,7 @@ from ridedash.rides.tracking.policy import POISON, poison_wait_s
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
 
+# a poll ends within nine seconds and five; then another worker takes over
 LEASE: Final = timedelta(seconds=15)
 # a ride that is overdue by more than this is claimed like one whose guest waits
 AGED: Final = timedelta(seconds=20)

@@ -23,7 +23,7 @@ AddressOf = Callable[[LatLng], str]  # "" where no address is found
 NAMED_WITHIN: Final = timedelta(hours=1)
 # a position older than this at the end is not where the ride ended
 SEEN_WITHIN: Final = timedelta(minutes=5)
-TOGETHER: Final = 20  # rides that are looked at in one run
+TOGETHER: Final = 20  # rides in one run; few are booked without a drop
 
 
 def no_address(_point: LatLng) -> str:

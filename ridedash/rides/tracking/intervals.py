@@ -11,13 +11,13 @@ from ridedash.service_time import ServiceTime
 
 MIN_INTERVAL_S: Final = 0.5  # the shortest interval, even if the service's clock runs fast
 SEARCHING_S: Final = 3.0  # matching, pending, retrying
-ON_THE_WAY_S: Final = 4.0
+ON_THE_WAY_S: Final = 4.0  # the cab is still more than three minutes away
 NEAR_S: Final = 3.0  # the car is on its way, at most NEAR_ETA_S away
 HERE_S: Final = 3.0  # the driver waits at the pickup; INVOICE of share and point-to-point
-IN_RIDE_S: Final = 5.0
-AUTO_INVOICE_S: Final = 5.0
+IN_RIDE_S: Final = 5.0  # no one waits at the door any more
+AUTO_INVOICE_S: Final = 5.0  # an auto has arrived by then, only the bill is missing
 FINAL_S: Final = 60.0  # one more poll after the end, for the final price
-NEAR_ETA_S: Final = 180.0
+NEAR_ETA_S: Final = 180.0  # until the cab arrives
 STALE_S: Final = 60.0  # older facts are stale
 LOST_S: Final = 300.0  # older facts are lost
 

@@ -41,15 +41,16 @@ TOO_OLD: Final = "too_old"  # still live after a day
 POISON: Final = "poison"  # answers about the ride can't be recorded
 CLEARED_BY_POLLS: Final = (NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD)
 
-SLOW_S: Final = 300.0
+SLOW_S: Final = 300.0  # a ride that needs a person: often enough to see that it has ended
 PATH_S: Final = 10.0  # time between two points of the path that a cab has driven
 OVERDUE_S: Final = 60.0  # time between polls of a search that should be over
+# the service may still tell how its search ended; then polls are slow
 OVERDUE_LASTS_S: Final = 1800.0
-TOO_OLD_AFTER: Final = timedelta(hours=24)
-ERROR_MAX_S: Final = 30.0
+TOO_OLD_AFTER: Final = timedelta(hours=24)  # no ride takes a day: the service has lost its end
+ERROR_MAX_S: Final = 30.0  # a ride is up to date soon after the service is back
 # refusals in a row: a replica of the service may not know a new booking yet
 NOT_KNOWN_AFTER: Final = 3
-POISON_MAX_S: Final = 3600.0
+POISON_MAX_S: Final = 3600.0  # each try costs a failed transaction; a person has been told
 FINAL_TRIES: Final = 5  # failed polls after the end of the ride; then the final price is given up
 # wait if this process can't decrypt the account's token: a process that has the key may poll
 UNREADABLE_TOKEN_S: Final = 5.0
@@ -62,8 +63,8 @@ WAIT: Final = "wait"
 READ_BACK: Final = "READ_BACK"  # the code of an action whose effect a later poll showed
 RIDE_ENDED: Final = "RIDE_ENDED"
 SUPERSEDED: Final = "SUPERSEDED"  # a newer change of the drop was made
-SAME_PLACE_M: Final = 50.0
-MOST_CALLS: Final = 2
+SAME_PLACE_M: Final = 50.0  # a service may move a drop to the nearest road
+MOST_CALLS: Final = 2  # the one by a person, and one repetition
 
 _TIMELINE: Final = frozenset({DRIVER_LOST, CAR_SWAPPED, HANDOVER})
 

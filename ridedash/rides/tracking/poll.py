@@ -24,7 +24,7 @@ from ridedash.service.types.tracking import Snapshot
 
 # bytes; a longer answer is parsed at once, so that it does not stay in memory
 SMALL: Final = 16_384
-UNAUTHORIZED: Final = 401
+UNAUTHORIZED: Final = 401  # the HTTP status of a token that is refused
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from ridedash.store.database.database import DatabaseBusy
 
 # besides two claims per thread, this many seconds of the threads' work may be claimed ahead
 AHEAD_S: Final = 0.25
-MOST_AHEAD: Final = 400
+MOST_AHEAD: Final = 400  # two batches of records; more would lie until their leases end
 # when this many answers have come, they are recorded without waiting for the next round
 BATCH: Final = 200
 # seconds between rounds while there are polls: one commit costs as much as twenty polls

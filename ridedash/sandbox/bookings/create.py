@@ -27,7 +27,7 @@ from ridedash.sandbox.trips.drivers import seeded_rng
 from ridedash.sandbox.trips.ledger import Booking, BookingTerms, next_number, pop_scenario
 from ridedash.sandbox.users import SandboxUser
 
-SAME_PLACE_M: Final = 5.0
+SAME_PLACE_M: Final = 5.0  # no car drives five metres
 SAME_PLACE: Final = "Pickup and drop are the same place"
 NONE_HEADED: Final = "No cabs are headed toward your destination"
 # how often the first search fails, if a share booking allows a retry and a cab is near

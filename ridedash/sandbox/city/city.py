@@ -1,7 +1,8 @@
 """The two fictional cities: service area, places, hotspots, streets.
 
 They are read from their plans on first use. The streets of a city are built when they are first
-requested: lists of places and outlines don't need them.
+requested: lists of places and outlines don't need them. A process that has called `keep_streets`
+reads them from a file.
 """
 
 import functools
@@ -10,12 +11,14 @@ import re
 import threading
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 
 from ridedash.geo import LatLng, contains
 from ridedash.sandbox.city.data import port_meridian, saltmere
 from ridedash.sandbox.city.data.plan import CityPlan, Km, NamedPlace, PlannedZone
 from ridedash.sandbox.city.geometry import Frame
+from ridedash.sandbox.city.kept_streets import kept
 from ridedash.sandbox.city.roads import RoadNetwork
 from ridedash.sandbox.city.streets import grow
 
@@ -81,7 +84,7 @@ class City:
 
     @cached_property
     def roads(self) -> RoadNetwork:
-        """The streets. The first use takes a third of a second to build them."""
+        """The streets. At the first use they are read from a file, or grown in most of a second."""
         # Concurrent first uses wait for one build instead of each doing their own.
         with _build_lock:
             return _built_roads(self.slug)
@@ -102,6 +105,21 @@ class City:
 _build_lock = threading.Lock()
 
 
+@dataclass
+class _Keeping:
+    """The folder in which this process keeps grown streets; None without one."""
+
+    folder: Path | None = None
+
+
+_keeping = _Keeping()
+
+
+def keep_streets(instance: Path) -> None:
+    """From now on read streets that are not built yet from this instance folder, and keep them."""
+    _keeping.folder = instance / "streets"
+
+
 @functools.cache
 def cities() -> tuple[City, City]:
     """Port Meridian and Saltmere."""
@@ -116,7 +134,9 @@ def _built_roads(slug: str) -> RoadNetwork:
     # the time and find nothing.
     gc.disable()
     try:
-        return RoadNetwork(grow(plan), Frame(plan.origin))
+        grown = partial(grow, plan)
+        mesh = kept(_keeping.folder, slug, grown) if _keeping.folder else grown()
+        return RoadNetwork(mesh, Frame(plan.origin))
     finally:
         if collecting:
             gc.enable()

@@ -16,7 +16,7 @@ from ridedash.sandbox.pricing.rates import Driven
 
 # the factors on a metered fare that give amount_min and amount_max
 METERED_SPREAD: Final = (Decimal("0.95"), Decimal("1.20"))
-SHARE_TIME_MAX: Final = Decimal("1.4")
+SHARE_TIME_MAX: Final = Decimal("1.4")  # a shared cab makes a detour for its other passengers
 
 
 @dataclass(frozen=True)

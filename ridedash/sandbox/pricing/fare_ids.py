@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from ridedash.geo import LatLng, distance_m
 
 LIFETIME_S: Final = 300.0  # of wall time, however fast the service's clock runs
-SAME_PLACE_M: Final = 50.0
-SIGNATURE_BYTES: Final = 9
+SAME_PLACE_M: Final = 50.0  # a marker that is set again is never quite at the same place
+SIGNATURE_BYTES: Final = 9  # 72 bits: enough for a sandbox, and short in a URL
 
 
 class LockedFare(NamedTuple):

@@ -9,17 +9,17 @@ from zoneinfo import ZoneInfo
 from ridedash import wire
 from ridedash.sandbox.pricing.categories import AIRPORT, Category, Package, RateCard, Tariff
 
-FREE_WAITING_MINUTES: Final = Decimal(2)
+FREE_WAITING_MINUTES: Final = Decimal(2)  # a driver's patience; waiting costs from the third minute
 PEAK_HOURS: Final = ((8, 10), (18, 20))  # local time, [from, to)
-NIGHT_FROM, NIGHT_TO = 23, 5
+NIGHT_FROM, NIGHT_TO = 23, 5  # hours between which its night charge is added
 NIGHT_RATIO: Final = Decimal("1.5")  # factor on auto fares
-SURGE: Final = Decimal("1.3")
-SHARE_SURGE: Final = Decimal("1.2")
-SHARE_OF_FULL_FARE: Final = Decimal("0.8")
-SECOND_SEAT: Final = Decimal("1.6")
-ONE: Final = Decimal(1)
+SURGE: Final = Decimal("1.3")  # a difference that people see, in the rush hours
+SHARE_SURGE: Final = Decimal("1.2")  # a shared cab rises less than one's own
+SHARE_OF_FULL_FARE: Final = Decimal("0.8")  # a seat in a shared cab is a fifth cheaper than the cab
+SECOND_SEAT: Final = Decimal("1.6")  # two seats cost less than twice one
+ONE: Final = Decimal(1)  # no surge, no night charge, one seat
 COUPONS: Final = {"WELCOME10": Decimal(10), "HARBOUR20": Decimal(20)}  # percent off
-CENT: Final = Decimal("0.01")
+CENT: Final = Decimal("0.01")  # amounts are rounded to hundredths
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from ridedash.geo import LatLng, is_valid
 from ridedash.text import one_line
 
 TEXT_LIMIT: Final = 300  # characters of any text that is stored
-LINK_LIMIT: Final = 2000
+LINK_LIMIT: Final = 2000  # characters; browsers and proxies take no longer address for sure
 ROWS_LIMIT: Final = 200  # elements of any list that is stored
 NUMBER_DIGITS: Final = 12  # before the point and after it; no fare, distance or time needs more
-NUMBER_LIMIT: Final = 10**NUMBER_DIGITS
-IDENT_LIMIT: Final = 10**40
+NUMBER_LIMIT: Final = 10**NUMBER_DIGITS  # the first number with more digits than that
+IDENT_LIMIT: Final = 10**40  # a longer id is none, but an attack on the conversion to text
 KEYS_LIMIT: Final = 1000  # spellings of keys that are cached
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})")

@@ -8,13 +8,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-FAILURES_IN_A_ROW: Final = 5
+FAILURES_IN_A_ROW: Final = 5  # fewer happen by chance on a bad line
 # the breaker also opens if this share of at least ENOUGH_CALLS calls in the window failed
 FAILED_SHARE: Final = 0.5
-ENOUGH_CALLS: Final = 20
-WINDOW_S: Final = 30.0
+ENOUGH_CALLS: Final = 20  # a share of fewer says little
+WINDOW_S: Final = 30.0  # what was longer ago says nothing of now
 
-PROBE_AFTER_S: Final = 5.0
+PROBE_AFTER_S: Final = 5.0  # a restart of the service takes some seconds
+# half a minute after the service is back at the latest, orders are sent again
 PROBE_MAX_S: Final = 30.0
 # later waits are shortened by up to a fifth, so as not to keep in step with a flapping service
 PROBE_JITTER: Final = 0.2

@@ -9,13 +9,13 @@ from typing import Final
 
 BURST_SHARE: Final = 0.45  # share of a second's calls that may start at once after idle time
 MIN_BURST: Final = 4.0  # calls; at a rate below 9 this is more than that share
-WINDOW_S: Final = 1.0
+WINDOW_S: Final = 1.0  # the rate of a partner key is counted by the second
 # tolerance for rounding: after a wait of exactly `wait_s` there must be a token
 EPSILON: Final = 1e-9
 
-RETRY_SHARE: Final = 0.1
-RETRIES_AT_START: Final = 2.0
-RETRIES_STORED: Final = 10.0
+RETRY_SHARE: Final = 0.1  # of the calls: repetitions must not multiply an outage
+RETRIES_AT_START: Final = 2.0  # so that the first calls may be repeated too
+RETRIES_STORED: Final = 10.0  # a long calm must not save up a storm of repetitions
 
 
 class TokenBucket:

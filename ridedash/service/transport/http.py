@@ -34,11 +34,11 @@ from ridedash.service.transport.connection import (
 from ridedash.service.transport.egress import DIRECT, Egress
 from ridedash.text import one_line
 
-CAP_BYTES: Final = 1 << 20
+CAP_BYTES: Final = 1 << 20  # many times the longest answer; more would be an attack on memory
 CONNECT_S: Final = 2.0  # name resolution, connection and TLS handshake together
-IDLE_CONNECTIONS: Final = 50
+IDLE_CONNECTIONS: Final = 50  # about as many as calls may start in a second
 
-CAUSE_CHARS: Final = 300
+CAUSE_CHARS: Final = 300  # one line in a log
 _CONNECTING: Final = (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.ProxyError)
 # parts of an error message that add nothing to its words: [Errno 111], [SSL: …], (_ssl.c:1006)
 _CODES: Final = re.compile(r"\[(?:Errno|SSL)[^]]*\] ?| ?\(_ssl\.c:\d+\)")

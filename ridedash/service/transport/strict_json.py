@@ -5,6 +5,7 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
+# no answer of the interface is nearly so deep; more would be an attack on the stack
 DEPTH_LIMIT: Final = 20
 DIGITS_LIMIT: Final = 100  # characters of one number
 

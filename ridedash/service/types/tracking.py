@@ -26,9 +26,9 @@ from ridedash.service.parsing.fields import (
 )
 from ridedash.service.parsing.units import measured_length, measured_time, service_time
 
-PASSENGERS_LIMIT: Final = 20
-MOST_STARS: Final = 5
-STOPS_LIMIT: Final = 40
+PASSENGERS_LIMIT: Final = 20  # more than any shared cab has seats
+MOST_STARS: Final = 5  # the scale of the service
+STOPS_LIMIT: Final = 40  # getting in and out, for each passenger of the longest list
 
 
 class PriceDetails(Fact):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -13,7 +14,7 @@ from ridedash.store.orders import Order
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.fake_service import ZONE
 from tests.views.ride_pages import without_tokens
-from tests.views.served import carry_sign_in, map_there, on_a_port
+from tests.views.served import carry_sign_in, map_there, on_a_port, violations
 
 __all__ = ["desk"]
 pytestmark = pytest.mark.browser
@@ -278,6 +279,23 @@ def test_the_shared_price_follows_the_seats(browsed: Browsed, desk: Desk) -> Non
     expect(price).to_have_text("₹96")
     page.get_by_role("radio", name="2 seats").check()
     expect(price).to_have_text("₹140")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_cars_can_be_read_while_new_prices_come(browsed: Browsed, scheme: Any) -> None:
+    page = browsed.page
+    page.emulate_media(color_scheme=scheme)
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_be_enabled()
+    page.route("**/products.json*", lambda _: None)  # no answer
+    with page.expect_request("**/products.json*"):
+        page.fill("#drop", "-38.51, -128.01")
+        page.press("#drop", "Enter")
+    expect(page.locator("[data-cars]")).to_have_attribute("aria-busy", "true")
+    assert violations(page, "color-contrast") == []
+    page.fill("#drop", "somewhere")
+    expect(page.locator("[data-cars]")).to_have_class(re.compile("is-loose"))
+    assert violations(page, "color-contrast") == []
 
 
 def test_a_car_that_is_chosen_while_new_prices_come_stays_chosen(

@@ -461,13 +461,14 @@ def test_there_is_no_import_cycle() -> None:
         (("httpx", "httpcore"), lambda module: module.startswith(TRANSPORT)),
         (("folium", "branca", "xyzservices"), lambda module: module == "ridedash.maps"),
         (("prometheus_client",), lambda module: module == METRICS),
+        (("PIL",), lambda module: module == "ridedash.face.pictures"),
         (FLASK_FAMILY, lambda module: package(module) in FLASK_PACKAGES or module == "ridedash"),
         (
             ("sqlalchemy", "alembic"),
             lambda module: package(module) in ("store", "rides", "views", "demo", "cli"),
         ),
     ],
-    ids=["httpx", "folium", "prometheus", "flask", "sqlalchemy"],
+    ids=["httpx", "folium", "prometheus", "pillow", "flask", "sqlalchemy"],
 )
 def test_a_library_is_imported_only_by_its_packages(
     family: tuple[str, ...], allowed: object

@@ -539,13 +539,14 @@ def test_scripts_import_no_script_of_a_later_feature_and_never_in_a_circle() -> 
         (("httpx", "httpcore"), lambda module: module.startswith(TRANSPORT)),
         (("folium", "branca", "xyzservices"), lambda module: module == "ridedash.maps"),
         (("prometheus_client",), lambda module: module == METRICS),
+        (("PIL",), lambda module: module == "ridedash.face.pictures"),
         (FLASK_FAMILY, lambda module: package(module) in FLASK_PACKAGES or module == "ridedash"),
         (
             ("sqlalchemy", "alembic"),
             lambda module: package(module) in ("store", "rides", "views", "demo", "cli"),
         ),
     ],
-    ids=["httpx", "folium", "prometheus", "flask", "sqlalchemy"],
+    ids=["httpx", "folium", "prometheus", "pillow", "flask", "sqlalchemy"],
 )
 def test_a_library_is_imported_only_by_its_packages(
     family: tuple[str, ...], allowed: object

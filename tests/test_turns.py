@@ -119,10 +119,10 @@ def test_only_a_demo_with_its_own_sandbox_follows_clock_turns(
     assert (services.time is not at_pace(1.0)) == follows
 
 
-def test_a_start_loads_neither_the_reader_of_clock_turns_nor_numpy() -> None:
-    """Only a demo follows turns, and only a logo that a user chooses needs numpy."""
+def test_a_start_loads_neither_the_reader_of_clock_turns_nor_numpy_nor_pillow() -> None:
+    """Only a demo follows turns, only a map needs numpy, and only a chosen logo Pillow."""
     script = "import sys, ridedash.factory, ridedash.cli"
-    script += "; sys.exit(not sys.modules.keys().isdisjoint({'ridedash.turns', 'numpy'}))"
+    script += "; sys.exit(not sys.modules.keys().isdisjoint({'ridedash.turns', 'numpy', 'PIL'}))"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 

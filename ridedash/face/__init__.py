@@ -1,6 +1,6 @@
 """What a property looks like to its guests: one colour and a logo. Pure.
 
-Types and limits are here, so that no page loads numpy for them: only the modules png_*.py need it.
+Types and limits are here, so that no page loads Pillow for them: only pictures.py needs it.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from typing import Final
 MOST_BYTES: Final = 200_000  # size of the file that a manager chooses
 # size of a logo as it is sent to a guest's phone; of an SVG, after gzip
 SHOWN_BYTES: Final = 10_000
-SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"  # the first bytes of a PNG
 NARROWEST, WIDEST = 1 / 4, 8.0  # width / height
 
 
@@ -22,8 +21,10 @@ class Unusable(Enum):
     OTHER_KIND = "other kind"
     DAMAGED = "damaged"
     TOO_MANY_PIXELS = "too many pixels"
+    TOO_LARGE_WEBP = "too large webp"
     TOO_FEW_PIXELS = "too few pixels"
     SHAPE = "shape"
+    ANIMATED = "animated"
     UNSAFE = "unsafe"
     TOO_DETAILED = "too detailed"
     NOTHING_LEFT = "nothing left"

@@ -1,7 +1,7 @@
 """Turns a file that a manager chose into a logo that is safe to show.
 
 The kind of a file follows from its first bytes, never from its name or the browser's content type.
-A PNG is read into pixels and written again (png_reading.py, png_writing.py), an SVG is parsed and
+A PNG, JPEG or WebP is read into pixels and drawn anew as a PNG (pictures.py), an SVG is parsed and
 written again from an allow-list (svg_reading.py, svg_cleaning.py); the file itself is never served.
 """
 
@@ -10,11 +10,12 @@ import hashlib
 import re
 from typing import Final
 
-from ridedash.face import MOST_BYTES, SHOWN_BYTES, SIGNATURE, BadLogo, Logo, Unusable
+from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Logo, Unusable
 from ridedash.face.svg_cleaning import clean_svg
 from ridedash.face.svg_reading import read_svg
 
 KINDS: Final = {"png": "image/png", "svg": "image/svg+xml"}
+PICTURE: Final = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|RIFF.{4}WEBP", re.DOTALL)
 # maybe a byte order mark and white space, then "<": otherwise the file is no SVG
 BEGINNING: Final = re.compile(rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<")
 
@@ -25,7 +26,7 @@ def make_logo(data: bytes) -> Logo:
         raise BadLogo(Unusable.EMPTY)
     if len(data) > MOST_BYTES:
         raise BadLogo(Unusable.TOO_LARGE)
-    if data.startswith(SIGNATURE):
+    if PICTURE.match(data):
         return _drawn(data)
     if BEGINNING.match(data):
         return _written(data)
@@ -33,12 +34,11 @@ def make_logo(data: bytes) -> Logo:
 
 
 def _drawn(data: bytes) -> Logo:
-    """The logo of a PNG: its pixels, drawn no larger than a page needs. Raises BadLogo."""
-    # importing numpy would take a fifth of a web process's start; only a chosen PNG needs it
-    from ridedash.face.png_reading import read_png
-    from ridedash.face.png_writing import shown_png
+    """The logo of a picture: its pixels, drawn no larger than a page needs. Raises BadLogo."""
+    # imported here: no web process needs Pillow until a manager chooses a picture
+    from ridedash.face.pictures import read_picture, shown_png
 
-    content, width, height = shown_png(read_png(data))
+    content, width, height = shown_png(read_picture(data))
     return Logo(_name(content, "png"), content, width, height)
 
 
@@ -46,7 +46,8 @@ def _written(data: bytes) -> Logo:
     """The logo of an SVG, with only the allowed elements. Raises BadLogo."""
     clean = clean_svg(read_svg(data))
     content = clean.text.encode()
-    if len(gzip.compress(content)) > SHOWN_BYTES:
+    # the level at which it is sent; a higher one takes half a second for some crafted files
+    if len(gzip.compress(content, compresslevel=6)) > SHOWN_BYTES:
         raise BadLogo(Unusable.TOO_DETAILED)
     return Logo(_name(content, "svg"), content, clean.width, clean.height, clean.left_out)
 

@@ -7,10 +7,10 @@ the result needs no style sheet and no policy that allows one.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
-from itertools import islice
 from math import isfinite
+from operator import itemgetter
 from typing import Final
 
 from ridedash.face import BadLogo, Unusable, check_shape
@@ -43,7 +43,8 @@ NAMED: Final = _words("script image foreignObject filter pattern marker animate 
 OTHER: Final = "other"
 MOST_DRAWN: Final = 20_000  # elements, counted again each time that another element uses them
 MOST_RULES: Final = 500  # selectors of style sheets
-MOST_WRITTEN: Final = 500_000  # characters of attributes: one rule may be copied to each element
+MOST_APPLIED: Final = 100_000  # values that rules declare, counted for each element that gets them
+MOST_WRITTEN: Final = 200_000  # characters: one rule may be copied to each element
 LONGEST_LENGTH: Final = 40  # characters of a width or height
 FUNCTIONS: Final = _words("rgb rgba hsl hsla matrix translate scale rotate skewX skewY")
 NO_NAME: Final = re.compile(r"[^\w-]")
@@ -69,21 +70,33 @@ class CleanSvg:
     left_out: tuple[str, ...]
 
 
-@dataclass
 class _Styles:
     """Style declarations by class, id and element, in the order of the file."""
 
-    rules: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    def __init__(self, rules: Iterable[tuple[str, str, dict[str, str]]]) -> None:
+        """Raises BadLogo for more than MOST_RULES rules."""
+        self._rules: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
+        self._applied = 0
+        for number, (kind, name, declared) in enumerate(rules):
+            if number == MOST_RULES:
+                raise BadLogo(Unusable.TOO_DETAILED)
+            self._rules.setdefault((kind, name), []).append((number, declared))
 
     def of(self, node: SvgNode) -> dict[str, str]:
-        """An element's presentation attributes: its own, those of rules, those in its `style`."""
+        """An element's presentation attributes: its own, those of rules, those in its `style`.
+
+        Raises BadLogo when rules would declare more than MOST_APPLIED values, of all elements.
+        """
         found = _harmless_looks(node.attributes.items())
-        names = {"": {node.name}, ".": set(node.attributes.get("class", "").split())}
-        names["#"] = {node.attributes.get("id", "")}
-        for weight in ("", ".", "#"):
-            for kind, name, declared in self.rules:
-                if kind == weight and name in names[kind]:
-                    found |= declared
+        classes = set(node.attributes.get("class", "").split())
+        names = {"": {node.name}, ".": classes, "#": {node.attributes.get("id", "")}}
+        for kind in ("", ".", "#"):
+            rules = [rule for name in names[kind] for rule in self._rules.get((kind, name), ())]
+            self._applied += sum(1 + len(declared) for _, declared in rules)
+            if self._applied > MOST_APPLIED:
+                raise BadLogo(Unusable.TOO_DETAILED)
+            for _, declared in sorted(rules, key=itemgetter(0)):
+                found |= declared
         return found | _declared(node.attributes.get("style", ""))
 
 
@@ -91,18 +104,14 @@ def clean_svg(root: SvgNode) -> CleanSvg:
     """The cleaned file of this tree. Raises BadLogo."""
     box = _box(root)
     check_shape(box[2], box[3])
-    rules = (rule for text in _style_texts(root) for rule in _rules(text))
-    styles = _Styles(list(islice(rules, MOST_RULES + 1)))
-    if len(styles.rules) > MOST_RULES:
-        raise BadLogo(Unusable.TOO_DETAILED)
+    styles = _Styles(rule for text in _style_texts(root) for rule in _rules(text))
     left_out: set[str] = set()
     children = [each for child in root.children for each in _cleaned(child, styles, left_out)]
     whole = SvgNode("svg", styles.of(root), children=children)
-    drawn = _weight(whole)
+    if _letters(whole) > MOST_WRITTEN or _weight(whole) > MOST_DRAWN:
+        raise BadLogo(Unusable.TOO_DETAILED)
     if not _draws(whole):
         raise BadLogo(Unusable.NOTHING_LEFT)
-    if drawn > MOST_DRAWN or _letters(whole) > MOST_WRITTEN:
-        raise BadLogo(Unusable.TOO_DETAILED)
     width, height = max(1, round(HIGH * box[2] / box[3])), round(HIGH)
     whole.attributes |= {
         "xmlns": SVG,
@@ -246,7 +255,10 @@ def _references(node: SvgNode) -> Iterator[str]:
 
 
 def _letters(node: SvgNode) -> int:
-    return sum(map(len, node.attributes.values())) + sum(map(_letters, node.children))
+    """The characters of names, values and texts."""
+    own = len(node.name) + len(node.text)
+    own += sum(len(name) + len(value) for name, value in node.attributes.items())
+    return own + sum(map(_letters, node.children))
 
 
 def _written(node: SvgNode) -> str:

@@ -7,6 +7,7 @@ prefix, and 200 kB would become gigabytes.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
@@ -52,7 +53,10 @@ class _Reader:
     def __init__(self) -> None:
         self.root: SvgNode | None = None
         self._open: list[SvgNode] = []
-        self._spaces: list[dict[str, str]] = []  # namespaces by prefix, for each open element
+        # namespaces by the attribute that declares them, the innermost last; and for each open
+        # element the attributes that end with it
+        self._spaces: dict[str, list[str]] = {}
+        self._declared: list[Iterable[str]] = []
         self._count = 0
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -73,7 +77,9 @@ class _Reader:
         if self._count > MOST_ELEMENTS or len(self._open) >= DEEPEST:
             raise BadLogo(Unusable.TOO_DETAILED)
         declared = {key: value for key, value in attributes.items() if XMLNS.match(key)}
-        self._spaces.append(declared)
+        self._declared.append(declared)
+        for key, space in declared.items():
+            self._spaces.setdefault(key, []).append(space)
         prefix, _, own = name.rpartition(":")
         node = SvgNode(own if self._space(prefix) == SVG else "")
         for key, value in attributes.items():
@@ -88,12 +94,13 @@ class _Reader:
 
     def _end(self, _name: str) -> None:
         self._open.pop()
-        self._spaces.pop()
+        for key in self._declared.pop():
+            self._spaces[key].pop()
 
     def _space(self, prefix: str) -> str:
         """The namespace of a prefix here; for "", the namespace of names without a prefix."""
         key = f"xmlns:{prefix}" if prefix else "xmlns"
-        return next((each[key] for each in reversed(self._spaces) if key in each), "")
+        return next(reversed(self._spaces.get(key, ())), "")
 
     def _text(self, text: str) -> None:
         """Add text to the children, so that its place is known; text of a style to its element."""

@@ -1,8 +1,17 @@
-"""PNG files for tests, of every colour type, depth and filter, made without the code under test."""
+"""Pictures for tests, made without the code under test.
 
+PNG files of every colour type, depth and filter are put together here; other files by Pillow.
+"""
+
+import io
 import struct
 import zlib
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -78,3 +87,11 @@ def disc(width: int, height: int, colour: tuple[int, int, int] = (122, 31, 61)) 
         return (*colour, 255)[channel] if inside else 0
 
     return png((width, height), sample)
+
+
+def encoded(picture: Image.Image | npt.NDArray[np.uint8], kind: str = "PNG", **how: Any) -> bytes:
+    """A picture, or its pixels, as a file."""
+    file = io.BytesIO()
+    made = picture if isinstance(picture, Image.Image) else Image.fromarray(picture)
+    made.save(file, kind, **how)
+    return file.getvalue()

@@ -8,6 +8,7 @@ import pytest
 
 from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Unusable
 from ridedash.face.logo import make_logo
+from ridedash.face.svg_cleaning import LOOKS
 from ridedash.face.svg_reading import DEEPEST, MOST_ELEMENTS
 
 OPEN = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
@@ -58,6 +59,16 @@ def test_styles_of_drawing_programs_become_attributes() -> None:
     assert '<circle fill="#00ff00" r="4" stroke-width="2px"/>' in text
     assert "style" not in text
     assert "evil" not in text
+
+
+def test_of_two_rules_of_one_weight_the_later_one_holds() -> None:
+    text = shown(
+        "<style>.a{fill:#111111} .b{fill:#222222} .a{stroke:#333333} rect{fill:#444444}</style>"
+        '<rect class="b a" width="9"/><rect class="a" width="8"/><rect width="7"/>'
+    )
+    assert '<rect fill="#222222" stroke="#333333" width="9"/>' in text
+    assert '<rect fill="#111111" stroke="#333333" width="8"/>' in text
+    assert '<rect fill="#444444" width="7"/>' in text
 
 
 def test_what_editors_add_is_left_out_without_a_word() -> None:
@@ -204,6 +215,7 @@ def test_a_file_that_explodes_or_shows_nothing_is_refused(case: str) -> None:
 
 
 MANY = 190_000  # bytes, below the limit of a file
+LOOK = ";".join(f"{name}:1" for name in sorted(LOOKS))
 SLOW = {  # without a limit, each of these takes minutes or gigabytes
     "a long word": (svg(f'<path d="{"a" * MANY}"/>' + RECT), None),
     "a long space": (svg(f'<path d="a{" " * MANY}b"/>' + RECT), None),
@@ -217,6 +229,56 @@ SLOW = {  # without a limit, each of these takes minutes or gigabytes
     "a rule for many": (
         svg(f"<style>g{{fill:{'1 ' * 80_000}}}</style>" + "<g/>" * 4900 + RECT),
         Unusable.TOO_DETAILED,
+    ),
+    "many rules with many values for many": (
+        svg(f"<style>{'g,' * 499}g{{{LOOK}}}</style>" + "<g></g>" * 4900 + RECT),
+        Unusable.TOO_DETAILED,
+    ),
+    "many rules of others": (
+        svg(f"<style>{'a{fill:red}' * 499}</style>" + "<g/>" * 4900 + RECT),
+        None,
+    ),
+    "many classes": (
+        svg(
+            "<style>"
+            + ",".join(f".c{n}" for n in range(490))
+            + f"{{{LOOK}}}</style>"
+            + f'<g class="{" ".join(f"c{n}" for n in range(490))}"/>' * 80
+            + RECT
+        ),
+        Unusable.TOO_DETAILED,
+    ),
+    "names of attributes": (
+        svg("<style>" + f"g{{{LOOK}}}" + "</style>" + "<g/>" * 3500 + RECT),
+        Unusable.TOO_DETAILED,
+    ),
+    "a text that is hard to compress": (
+        svg(
+            "<text>"
+            + "".join(f"{n * n * 7919 % 9973:b}" for n in range(MANY // 14))
+            + "</text>"
+            + RECT
+        ),
+        Unusable.TOO_DETAILED,
+    ),
+    "many elements with all kinds of parts": (
+        svg(
+            "<style>g{fill:1;stroke:2;opacity:3;color:4}</style>"
+            + '<g style="fill:1" id="a" x="1">a<g/></g>' * 2480
+            + RECT
+        ),
+        None,
+    ),
+    "prefixes at the deepest place": (
+        svg(
+            "<g>" * 36
+            + "<g "
+            + " ".join(f'q:a{n}=""' for n in range(14_000))
+            + "/>"
+            + "</g>" * 36
+            + RECT
+        ),
+        None,
     ),
     "a long namespace": (
         svg(
@@ -234,12 +296,15 @@ SLOW = {  # without a limit, each of these takes minutes or gigabytes
 def test_a_crafted_file_costs_no_more_time_and_memory_than_another(case: str) -> None:
     data, reason = SLOW[case]
     assert len(data) < MOST_BYTES
-    began = time.thread_time()
-    if reason:
-        assert why(data) is reason
-    else:
-        assert b"#7a1f3d" in make_logo(data).content
-    assert time.thread_time() - began < 5
+    took = []
+    for _ in range(3):  # the least of three: other tests use the same processors
+        began = time.thread_time()
+        if reason:
+            assert why(data) is reason
+        else:
+            assert b"#7a1f3d" in make_logo(data).content
+        took.append(time.thread_time() - began)
+    assert min(took) < 0.2
 
 
 def test_a_picture_that_weighs_too_much_for_a_phone_is_refused() -> None:

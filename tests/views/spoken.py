@@ -26,7 +26,7 @@ SILENT: Final = {"script", "style", "code", "textarea"}
 # Babel writes dates and zones; the other words are the same in every language
 DATA: Final = re.compile(
     r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|IST|GMT"
-    r"|UTC|INR|CSV|GMH-\d+-\d+-\w+|ridedash|WhatsApp|Enter|Esc|Alt|Ctrl|Shift|Tab|SVG|PNG|JPEG"
+    r"|UTC|INR|CSV|GMH-\d+-\d+-\w+|ridedash|WhatsApp|Enter|Esc|Alt|Ctrl|Shift|Tab|SVG|PNG|JPEG|WebP"
     r"|WebP)\b"
 )
 

@@ -20,15 +20,22 @@ from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 
 bp = Blueprint("admin_face", __name__, url_prefix="/admin/property")
-_drawing = threading.BoundedSemaphore(1)  # one at a time: the largest PNG takes 250 MB for a second
+# One logo is read at a time. A second one is refused rather than waits: uploads that wait would
+# take the threads that answer everybody else.
+_drawing = threading.BoundedSemaphore(1)
 WORDS: Final = {
     Unusable.EMPTY: lazy("The file is empty. Choose another one."),
     Unusable.TOO_LARGE: lazy("The file has more than 200 kB. Export a smaller one."),
-    Unusable.OTHER_KIND: lazy("The file is neither a PNG nor an SVG. Export the logo as one."),
+    Unusable.OTHER_KIND: lazy(
+        "The file is none of PNG, JPEG, WebP and SVG. Export the logo as one of them."
+    ),
     Unusable.DAMAGED: lazy("The file can't be read. Export the logo again, as PNG or SVG."),
     Unusable.TOO_MANY_PIXELS: lazy(
         "The picture is too large: 4000 pixels a side at most, and "
         "4 million in all. 1000 are plenty."
+    ),
+    Unusable.TOO_LARGE_WEBP: lazy(
+        "A WebP may have 3 million pixels at most. Export a smaller one, or a PNG."
     ),
     Unusable.TOO_FEW_PIXELS: lazy(
         "The picture is too small: 16 pixels a side at least. A few hundred look good."
@@ -36,6 +43,9 @@ WORDS: Final = {
     Unusable.SHAPE: lazy(
         "The logo is too long for a page: it may be 8 times as wide as high, or "
         "4 times as high as wide. Cut off the empty rim, or use its sign alone."
+    ),
+    Unusable.ANIMATED: lazy(
+        "The picture is animated, which a logo may not be. Export a still one."
     ),
     Unusable.UNSAFE: lazy(
         "The file declares entities or refers to itself, which a logo may not. "
@@ -83,11 +93,7 @@ def _read(wrong: dict[str, str]) -> Chosen:
     logo, colour = None, None
     file = request.files.get("logo")
     if file is not None and file.filename:
-        try:
-            with _drawing:
-                logo = make_logo(file.read(MOST_BYTES + 1))
-        except BadLogo as error:
-            wrong["logo"] = str(WORDS[error.why])
+        logo = _made(file.read(MOST_BYTES + 1), wrong)
     if request.form.get("own_colour"):
         colour = read_colour(request.form.get("colour", ""))
         if colour is None:
@@ -99,6 +105,20 @@ def _read(wrong: dict[str, str]) -> Chosen:
         ground=ground if ground in GROUNDS else GROUNDS[0],
         colour=colour,
     )
+
+
+def _made(data: bytes, wrong: dict[str, str]) -> Logo | None:
+    """The logo of a file; None with a message in `wrong` if there is none."""
+    if not _drawing.acquire(blocking=False):
+        wrong["logo"] = _("Another logo is being read. Choose the file again in a moment.")
+        return None
+    try:
+        return make_logo(data)
+    except BadLogo as error:
+        wrong["logo"] = str(WORDS[error.why])
+        return None
+    finally:
+        _drawing.release()
 
 
 def _change(s: Session, prop: Property, chosen: Chosen) -> list[str]:

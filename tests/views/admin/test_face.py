@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from PIL import Image
 
 from ridedash.face import Logo
 from ridedash.face.logo import make_logo
@@ -16,13 +17,14 @@ from ridedash.store.actors import by_staff
 from ridedash.store.invitations import invite
 from ridedash.store.models.people import LogoRow, Property, Staff
 from ridedash.views.admin import face
-from tests.face.pictures import disc
+from tests.face.pictures import disc, encoded
 from tests.views.admin.test_property import recorded, row
 from tests.views.ride_pages import Desk, make_desk, token
 
 pytestmark = pytest.mark.database
 SVG = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 30"><script>alert(1)</script>
 <rect width="60" height="30" fill="#7a1f3d" onclick="alert(1)"/></svg>"""
+RED = Image.new("RGB", (20, 20), "red")
 POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
@@ -107,6 +109,16 @@ def test_one_logo_is_drawn_at_a_time(desk: Desk, monkeypatch: pytest.MonkeyPatch
     face._drawing.release()
 
 
+def test_a_logo_is_refused_while_another_is_read(desk: Desk) -> None:
+    client = desk.client()
+    with face._drawing:
+        answer = save(client, disc(60, 30))
+    assert answer.status_code == 422
+    assert "Another logo is being read. Choose the file again in a moment." in answer.text
+    assert ours(desk).logo is None
+    assert save(client, disc(60, 30)).status_code == 303
+
+
 def test_without_a_face_nothing_of_it_is_loaded(desk: Desk) -> None:
     assert "/face/" not in guest_page(desk)
     assert "Grand Meridian Hotel" in guest_page(desk)
@@ -115,7 +127,9 @@ def test_without_a_face_nothing_of_it_is_loaded(desk: Desk) -> None:
 
 def test_logos_are_served_as_pictures_that_can_do_nothing(desk: Desk) -> None:
     client, stranger = desk.client(), desk.client(signed_in=False)
-    for logo, kind in ((disc(60, 30), "image/png"), (SVG, "image/svg+xml")):
+    drawn = Image.new("RGB", (60, 30), "teal")
+    pictures = [(encoded(drawn, kind), "image/png") for kind in ("JPEG", "WEBP")]
+    for logo, kind in ((disc(60, 30), "image/png"), (SVG, "image/svg+xml"), *pictures):
         save(client, logo, "<b>.html")
         answer = stranger.get(f"/face/{ours(desk).logo}")
         assert (answer.status_code, answer.headers["Content-Type"]) == (200, kind)
@@ -193,8 +207,11 @@ def test_one_logo_of_two_properties_stays_while_one_shows_it(desk: Desk) -> None
     ("logo", "words"),
     [
         (b"", "The file is empty."),
-        (b"hello", "The file is neither a PNG nor an SVG."),
-        (b"\xff\xd8\xff\xe0JFIF", "The file is neither a PNG nor an SVG."),
+        (b"hello", "The file is none of PNG, JPEG, WebP and SVG."),
+        (b"GIF89a" + bytes(99), "The file is none of PNG, JPEG, WebP and SVG."),
+        (b"\xff\xd8\xff\xe0JFIF", "The file can&#39;t be read."),
+        (encoded(Image.new("RGB", (20, 20)), save_all=True, append_images=[RED]), "is animated"),
+        (encoded(Image.new("RGB", (2000, 1501)), "WEBP"), "3 million pixels at most"),
         (b"<" * 200_001, "The file has more than 200 kB."),
         (disc(17, 16)[:-30], "The file can&#39;t be read."),
         (disc(12, 12), "The picture is too small"),

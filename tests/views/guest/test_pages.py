@@ -16,7 +16,6 @@ from sqlalchemy.exc import OperationalError
 from ridedash.extensions import limiter
 from ridedash.face import Logo
 from ridedash.face.logo import make_logo
-from ridedash.face.png_writing import write_png
 from ridedash.rides.share_links import LinkKind, find_link, make_link, replace_rider_links
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store import properties
@@ -29,6 +28,7 @@ from ridedash.store.models.people import Guest, Property
 from ridedash.store.orders import Order, Ride
 from ridedash.views.guest import pages
 from ridedash.views.ops.lean_files import lean
+from tests.face.pictures import encoded
 from tests.views.ride_pages import (
     ENDS,
     NOON,
@@ -502,7 +502,7 @@ def test_the_whole_page_weighs_less_than_75_kilobytes_with_a_logo(
     desk: Desk, phone: FlaskClient
 ) -> None:
     noise = np.random.default_rng(5).integers(0, 256, (120, 300, 4), dtype=np.uint8)
-    show_face(desk, make_logo(write_png(noise | 128)), "#7a1f3d")
+    show_face(desk, make_logo(encoded(noise | 128)), "#7a1f3d")
     page = phone.get(f"/t/{link(desk, desk.order('BOOKED', 'CLIENT_LOCATED', otp=CODE))}").text
     wanted = set(re.findall(r'(?:href|src|data-library)="(/(?:static|face)/[^"#]+)', page))
     assert len([name for name in wanted if name.startswith("/face/")]) == 2

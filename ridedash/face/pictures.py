@@ -57,16 +57,14 @@ def read_picture(data: bytes) -> Image.Image:
     """The picture in a file: upright, of mode RGB or RGBA. Raises BadLogo."""
     try:
         _check(data)
-        with Image.open(io.BytesIO(data), formats=FORMATS) as picture:
-            turn = TURNS.get(_orientation(picture))
-            coloured = _coloured(picture)
+        picture, turn = _decoded(data)
     except BadLogo:
         raise
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):
         raise BadLogo(Unusable.TOO_MANY_PIXELS) from None
     except Exception:  # a crafted file may meet an error of any kind in a decoder
         raise BadLogo(Unusable.DAMAGED) from None
-    return coloured if turn is None else coloured.transpose(turn)
+    return picture if turn is None else picture.transpose(turn)
 
 
 def _check(data: bytes) -> None:
@@ -88,6 +86,12 @@ def _check(data: bytes) -> None:
         elif data.count(START_OF_SCAN) > MOST_SCANS:
             raise BadLogo(Unusable.DAMAGED)
         picture.verify()
+
+
+def _decoded(data: bytes) -> tuple[Image.Image, Image.Transpose | None]:
+    """The pixels of a file that _check let pass, and what puts them upright."""
+    with Image.open(io.BytesIO(data), formats=FORMATS) as picture:
+        return _coloured(picture), TURNS.get(_orientation(picture))
 
 
 def _orientation(picture: Image.Image) -> Any:
@@ -117,8 +121,8 @@ def _coloured(picture: ImageFile.ImageFile) -> Image.Image:
 def shown_png(picture: Image.Image) -> tuple[bytes, int, int]:
     """A PNG of at most SHOWN_BYTES that shows this picture, and its width and height.
 
-    At WIDE × HIGH most pictures fit into SHOWN_BYTES, a few only with fewer colours. One of noise
-    is made smaller still, until it fits or its longer side is at most SMALLEST.
+    At WIDE × HIGH most pictures fit into SHOWN_BYTES, some only with fewer colours. One of noise is
+    made smaller still, until it fits or its longer side is at most SMALLEST.
     """
     width, height = picture.size
     large = _resized(picture, min(1.0, WIDE / width, HIGH / height))

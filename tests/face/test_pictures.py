@@ -270,6 +270,13 @@ for _at, _colour in CORNERS.items():
     CORNERED[_rows, _columns] = _colour
 
 
+def oriented(number: int) -> Image.Exif:
+    """EXIF that says which way up a picture is."""
+    exif = Image.Exif()
+    exif[0x0112] = number
+    return exif
+
+
 def corners(data: bytes) -> list[str]:
     """The colours of a picture's corners, clockwise: its largest channel, or k for black."""
     found = pixels_of(data)[..., :3].astype(int)
@@ -308,9 +315,7 @@ def test_clear_parts_of_a_webp_stay_clear() -> None:
     [*enumerate(("rgkb", "grbk", "kbrg", "bkgr", "rbkg", "brgk", "kgrb", "gkbr"), 1)],
 )
 def test_a_picture_is_put_upright(kind: str, orientation: int, clockwise: str) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    data = encoded(CORNERED, kind, exif=exif, quality=95)
+    data = encoded(CORNERED, kind, exif=oriented(orientation), quality=95)
     assert "".join(corners(data)) == clockwise
     logo = make_logo(data)
     assert ((logo.width, logo.height) == (32, 64)) == (orientation > 4)
@@ -320,9 +325,7 @@ def test_a_picture_is_put_upright(kind: str, orientation: int, clockwise: str) -
 @pytest.mark.parametrize("size", [(30, 130), (130, 30)])
 def test_the_shape_of_a_logo_is_that_of_the_upright_picture(size: tuple[int, int]) -> None:
     """1:4.3 is too narrow and 4.3:1 is not."""
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    lying = encoded(Image.new("RGB", size), "JPEG", exif=exif)
+    lying = encoded(Image.new("RGB", size), "JPEG", exif=oriented(6))
     standing = encoded(Image.new("RGB", size), "JPEG")
     refused, taken = (lying, standing) if size[0] > size[1] else (standing, lying)
     assert why(refused) is Unusable.SHAPE
@@ -490,6 +493,8 @@ COSTLY = {  # the files that took the most memory or time of their kind, as larg
     "many scans": lambda: with_scans(MOST_SCANS),
     "webp": lambda: encoded(flat("RGBA", 1500), "WEBP"),
     "lossless webp": lambda: encoded(flat("RGBA", 1500), "WEBP", lossless=True),
+    "webp on its side": lambda: encoded(flat("RGBA", 1500), "WEBP", exif=oriented(6)),
+    "png on its side": lambda: encoded(flat("RGBA"), exif=oriented(6)),
     "long texts": lambda: texts(3, LONGEST_TEXT, b"iTXt"),
     "many texts": lambda: texts(180, 900_000),
 }

@@ -350,7 +350,7 @@ def test_uv_installs_from_the_folder_of_wheels_that_pip_is_set_to(checkout: Chec
     assert checkout.installer("resin") == checkout.installer("ridedash") == "uv"
     common = "pip install --quiet --no-index --python .venv/bin/python"
     assert record.read_text().splitlines() == [
-        f"{common} --require-hashes -r resin.lock",
+        f"{common} --compile-bytecode --require-hashes -r resin.lock",
         f"{common} --no-deps --no-build-isolation --editable .",
     ]
 

@@ -268,7 +268,7 @@ def set_up(venv: Path, lock: str) -> None:
         with saying("getting uv, which installs the rest"):
             settings = get_uv(python, lock)
         with saying(f"{what} by uv"):
-            by_uv(venv, settings, *packages)
+            by_uv(venv, settings, "--compile-bytecode", *packages)  # as pip does
             by_uv(venv, settings, *project)
     except NotByUv as why:
         say(f"  not by uv: {why}; pip goes on, which takes a minute or so")
@@ -287,4 +287,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit("  stopped; the next start goes on")

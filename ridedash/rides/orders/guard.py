@@ -1,4 +1,4 @@
-"""The rule against double booking: a guest has one open ride from one pickup, unless staff say so.
+"""The duplicate-booking guard: a guest has one open ride from one pickup, unless staff say so.
 
 The whole rule is on this page, in this order (docs/booking-protocol.md 1.2):
 

@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from tests.engines.engine import Engine
+from tests.engines.engine import SILENT, Engine
 from tests.running import Running
+from tests.views.hands import Hands
 
 SIZE: Final = (1280, 900)
 PHONE: Final = (390, 844)
@@ -18,7 +19,10 @@ return list.querySelector("[data-index]") ? "offered" : "none";
 """
 
 
-def sign_in(engine: Engine, desk: Running) -> None:
+def sign_in(engine: Engine, desk: Running | Hands) -> None:
+    # what the page before still asks for, maybe of another port, would change the cookie
+    engine.go(f"{desk.url}{SILENT}")
+    engine.forget()
     engine.go(f"{desk.url}/sign-in")
     # WebKit gives this field the focus when it first draws the page: do not type before
     engine.until("return document.activeElement.id === 'name';")
@@ -51,6 +55,8 @@ def book(engine: Engine, guest: str) -> None:
     type_drop(engine)
     engine.press("Control+Enter")
     engine.shows(".row[data-id]", guest)  # a row with an id: its ride was ordered
+    # until the form has its answer, keys wait for it
+    engine.until("return document.activeElement.id === 'guest-find';")
 
 
 def tab_to(engine: Engine, name: str, most: int = 20) -> None:

@@ -42,7 +42,6 @@ from ridedash.store.models.people import Guest, Staff
 from ridedash.text import room_key
 
 # digits after the decimal point of degrees: a pickup cell is about 110 m high
-# digits after the decimal point of degrees: a pickup cell is about 110 m high
 CELL_DIGITS: Final = 3
 
 

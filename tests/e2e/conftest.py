@@ -5,7 +5,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
@@ -14,6 +14,9 @@ from tests.conftest import EXPECT_MS
 from tests.running import Running, running
 
 SHOTS = Path(__file__).parent.parent / "screenshots"
+# A page whose scripts have run. Its load waits for each tile of its map, which are drawn for a
+# minute on a busy machine.
+READY: Final = "domcontentloaded"
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 
 
@@ -99,7 +102,7 @@ def staff_page(open_page: Callable[..., Page], desk: Running) -> Callable[..., P
         page.get_by_label("Name").fill(desk.name)
         page.get_by_label("Password", exact=True).fill(desk.password)
         page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url("**/")
+        page.wait_for_url("**/", wait_until=READY)
         return page
 
     return signed_in

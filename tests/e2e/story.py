@@ -4,14 +4,14 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import control, shot
+from tests.e2e.conftest import READY, control, shot
 from tests.running import Running
 from tests.views.served import violations
 
 
 def choose_trip(page: Page, drop: str = "airport") -> None:
     """Open the picker at the hotel, type a drop, and take the first suggested place."""
-    page.goto("/rides/new")
+    page.goto("/rides/new", wait_until=READY)
     expect(page.get_by_role("combobox", name="Pickup")).to_have_value("Grand Meridian Hotel")
     field = page.get_by_role("combobox", name="Drop")
     field.fill(drop)
@@ -40,7 +40,7 @@ def press_book(page: Page, guest: str) -> str:
     button = page.get_by_role("button", name=re.compile("^Book "))
     expect(button).to_have_text(re.compile(r"₹"))
     button.click()
-    page.wait_for_url(re.compile(r"/rides/\d+$"))
+    page.wait_for_url(re.compile(r"/rides/\d+$"), wait_until=READY)
     return page.url
 
 

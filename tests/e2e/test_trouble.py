@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e import story
-from tests.e2e.conftest import control
+from tests.e2e.conftest import READY, control
 from tests.running import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -123,7 +123,7 @@ def test_the_drop_can_be_changed_by_name(staff_page: StaffPage, desk: Running) -
 def test_the_picker_shows_that_the_service_is_down(staff_page: StaffPage, desk: Running) -> None:
     control(desk, "faults", operation="products", fault="http_500", times=10)
     page = staff_page()
-    page.goto("/rides/new?drop_lat=-38.52&drop_lng=-128.02")
+    page.goto("/rides/new?drop_lat=-38.52&drop_lng=-128.02", wait_until=READY)
     expect(page.get_by_role("alert").first).to_be_visible()
     story.look(page, "picker-service-down")
 

@@ -2,6 +2,7 @@
 
 import ast
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -123,6 +124,19 @@ def test_a_quick_test_that_starts_a_process_fails() -> None:
     needed = watch.ended(item(QUICK, "quick"))
     assert f"process {QUICK}" in tiers.fault(item(QUICK, "quick"), needed)
     assert tiers.fault(item(QUICK), needed) == "", "a test of another tier may"
+
+
+def test_a_server_that_all_tests_share_is_no_process_of_the_test_that_comes_first() -> None:
+    watch = tiers.Watch()
+    for program in tiers.SERVERS:
+        sys.audit("subprocess.Popen", f"/usr/bin/{program}", [program], None, None)
+    assert not watch.ended(item(QUICK, "quick")).process
+    sys.audit("subprocess.Popen", "setpriv", ["setpriv", "/usr/bin/initdb"], None, None)
+    assert not watch.ended(item(QUICK, "quick")).process
+    for about in (("subprocess.Popen", "/usr/bin/postgrest", [], None, None), ("os.fork",)):
+        sys.audit(*about)
+        assert watch.ended(item(QUICK)).process
+        watch = tiers.Watch()
 
 
 def test_a_quick_test_whose_shared_fixture_starts_a_process_fails(

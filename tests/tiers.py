@@ -11,6 +11,7 @@ A test that is missing there counts as quick, and fails there once it has grown 
 """
 
 import contextlib
+import os
 import resource
 import sys
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,7 @@ HEAD: Final = """\
 """
 KINDS: Final = {True: "process", False: "-"}
 STARTS: Final = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn")  # audit events
+SERVERS: Final = ("initdb", "postgres", "redis-server")
 PROPERTY: Final = "needed"  # of a report: what `make durations` writes
 QUICK_SHARE: Final = 0.85
 TEST_SHARE: Final = 0.97
@@ -153,11 +155,20 @@ _starting: set[tuple[str, str]] = set()  # shared fixtures that start a process:
 def watch() -> None:
     """Note, from now on, each process that a test starts."""
 
-    def audit_hook(event: str, _args: tuple[Any, ...]) -> None:
-        if STARTS and event in STARTS:  # no module has names any more when Python ends
+    def audit_hook(event: str, about: tuple[Any, ...]) -> None:
+        # no module has names any more when Python ends
+        if STARTS and event in STARTS and not _is_shared(about):
             _started.append(event)
 
     sys.addaudithook(audit_hook)
+
+
+def _is_shared(about: tuple[Any, ...]) -> bool:
+    """Whether a server is started that all tests share: the test that comes first starts it."""
+    words: list[Any] = []
+    for part in about[:2]:  # the program and its arguments; nothing is said of a fork
+        words += part if isinstance(part, list) else [part]
+    return any(os.path.basename(str(word)) in SERVERS for word in words)
 
 
 def _cpu_s() -> float:

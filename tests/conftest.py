@@ -170,9 +170,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("sqlite_only") and databases.kind() != databases.SQLITE:
             item.add_marker(pytest.mark.skip(reason="about SQLite alone"))
     firsts = tiers.first_runs(items)
-    repeated = [item for item in items if tiers.is_repeated(item, firsts)]
-    items[:] = [item for item in items if not tiers.is_repeated(item, firsts)]
-    config.hook.pytest_deselected(items=repeated)
+    if repeated := [item for item in items if tiers.is_repeated(item, firsts)]:
+        items[:] = [item for item in items if not tiers.is_repeated(item, firsts)]
+        config.hook.pytest_deselected(items=repeated)
     tiers.mark(items)
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if whole and databases.kind() == databases.SQLITE:

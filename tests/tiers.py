@@ -39,9 +39,8 @@ LONG_S: Final = 0.25  # of CPU time: what is measured as longer is not quick
 # A quick test that takes this much has grown slow, whatever else the machine does meanwhile.
 GROWN_S: Final = 2.0
 
-# On SQLite: what tries one thing on every page, and rows that break what can break. Parts of these
-# run in `make test`, so that a fault of a whole kind is seen there: the first share of the hostile
-# values, and the first three rows.
+# On SQLite: what tries one thing on every page, and rows that break what can break. The first share
+# of the hostile values runs in `make test`, so that a fault of a whole kind is seen there.
 SWEEPS: Final = (
     "tests/test_hostile_input.py",
     "tests/views/test_axe.py",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import database_files
+from tests import database_files, tiers
 
 
 def compile_own(config: pytest.Config) -> None:
@@ -21,9 +21,9 @@ def compile_own(config: pytest.Config) -> None:
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if worker is None or not whole or sys.dont_write_bytecode:
         return
-    chosen, root = database_files.chosen(), config.rootpath
+    root = config.rootpath
     every = sorted((root / "tests").rglob("test_*.py"))
-    files = [f for f in every if chosen is None or database_files.name_of(f, root) in chosen]
+    files = [file for file in every if tiers.is_collected(database_files.name_of(file, root))]
     for file in own(files, int(worker["workerid"].removeprefix("gw")), worker["workercount"]):
         # the collection of the file reports the error
         with contextlib.suppress(Exception, pytest.skip.Exception):

@@ -175,7 +175,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=repeated)
     tiers.mark(items)
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    if whole and databases.kind() == databases.SQLITE:
+    if whole and databases.kind() == databases.SQLITE and "RIDEDASH_TEST_TIER" not in os.environ:
         tiers.check_shares(items)
     # if a browser is required but missing, each test runs, and fails when it launches the browser
     if not browser_path() and os.environ.get("RIDEDASH_TEST_BROWSER") != "required":
@@ -194,11 +194,10 @@ def _skip_without_engine(item: pytest.Item) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """On PostgreSQL, leave out the files in which the run on SQLite found no database test."""
-    chosen = database_files.chosen()
-    if chosen is None or not collection_path.name.startswith("test_"):
+    """Leave out the files without a test of this tier, or of a database on PostgreSQL."""
+    if not collection_path.name.startswith("test_"):
         return None
-    return database_files.name_of(collection_path, config.rootpath) not in chosen or None
+    return not tiers.is_collected(database_files.name_of(collection_path, config.rootpath)) or None
 
 
 @pytest.hookimpl(wrapper=True)

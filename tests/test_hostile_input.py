@@ -82,7 +82,7 @@ OF_SCRIPTS: Final[dict[str, dict[str, str]]] = {
     },
     "kiosk_desk.answer": {"answer": "approve", "reason": ""},
 }
-SHARES: Final = 3  # tests, which may run side by side; each sends to its share of the routes
+SHARES: Final = 6  # tests, which may run side by side; each sends to its share of the routes
 FILES: Final = {"static", "faces.file"}  # these routes read no field
 TOKENS: Final = {"csrf_token", "form_token"}  # their values differ on every page
 

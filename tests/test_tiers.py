@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests import databases, tiers
+from tests import database_files, databases, tiers
 from tests.tiers import Duration
 
 QUICK = "tests/test_names.py::test_x"
@@ -158,6 +158,27 @@ def test_a_quick_test_that_has_grown_slow_fails() -> None:
     assert f"{tiers.GROWN_S} - {QUICK}" in line
     assert tiers.fault(item(QUICK, "quick"), Duration(tiers.LONG_S, process=False)) == ""
     assert tiers.fault(item(QUICK), Duration(99.0, process=True)) == ""
+
+
+@pytest.mark.parametrize("kind", [databases.SQLITE, databases.POSTGRESQL])
+def test_sweeps_collect_each_file_that_has_one_and_few_others(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(databases, "kind", lambda: kind)
+    monkeypatch.setattr(database_files, "chosen", lambda: None)
+    files = [
+        each.relative_to(tiers.ROOT).as_posix() for each in tiers.ROOT.glob("tests/**/test_*.py")
+    ]
+    assert all(map(tiers.is_collected, files))
+    monkeypatch.setenv("RIDEDASH_TEST_TIER", "sweeps")
+    collected = {name for name in files if tiers.is_collected(name)}
+    with_sweeps = {
+        name
+        for name in files
+        for function in functions(tiers.ROOT / name)
+        if tiers.is_sweep(f"{name}::{function}")
+    }
+    assert with_sweeps == collected < set(files)
 
 
 def test_too_few_quick_tests_or_too_many_sweeps_are_refused() -> None:

@@ -22,7 +22,11 @@ fi
 case $tier in
     quick) chosen="quick" ;;
     test) chosen="not engine and not sweep" ;;
-    sweeps) chosen="sweep" ;;
+    sweeps)
+        chosen="sweep"
+        RIDEDASH_TEST_TIER=$tier # only its files are collected
+        export RIDEDASH_TEST_TIER
+        ;;
 esac
 
 # The run of `make test` on SQLite writes the names of the test files that the run on PostgreSQL has to collect.

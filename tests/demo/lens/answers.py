@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import lru_cache
 from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any, Final
@@ -206,6 +207,7 @@ class Elements(HTMLParser):
         return {f"{self.surface}:{name}": tuple(values) for name, values in self.found.items()}
 
 
+@lru_cache(maxsize=16)  # most changes of an answer leave most pages as they are
 def elements_of(surface: str, html: str) -> Shown:
     parser = Elements(surface)
     parser.feed(html)

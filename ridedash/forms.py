@@ -51,9 +51,9 @@ from ridedash.rides.orders.fields import (
     ChoiceControl,
     TextControl,
 )
-from ridedash.rides.orders.schedule_times import LATEST, SOONEST, LocalTime, SeriesRide, dates_key
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, TimeWords
-from ridedash.rides.orders.typed_words import TIME_CHARS
+from ridedash.rides.times.schedule_times import LATEST, SOONEST, LocalTime, SeriesRide, dates_key
+from ridedash.rides.times.time_words import ENGLISH_WORDS, TimeWords
+from ridedash.rides.times.typed_words import TIME_CHARS
 from ridedash.several import SeriesRequest, read_series
 from ridedash.text import one_line, plain_code
 from ridedash.wording import lazy as _

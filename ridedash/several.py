@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
-from ridedash.rides.orders.schedule_times import (
+from ridedash.rides.times.schedule_times import (
     MOST_RIDES,
     SERIES_LATEST,
     SeriesRide,

@@ -61,8 +61,8 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
         {"registry"},
     ],
     "rides": [
-        {"states", "codes"},
-        {"accounts", "privacy", "health", "tickets"},
+        {"state", "times", "health"},
+        {"accounts", "privacy", "tickets"},
         {"runtime", "kiosk_state"},
         {"orders"},
         {"tracking"},
@@ -631,7 +631,7 @@ SHORT_MODULES = {
     "ridedash.__about__",
     "ridedash.cli.__main__",
     "ridedash.cli.errors",
-    "ridedash.rides.codes",
+    "ridedash.rides.state.codes",
     "ridedash.views.rides.access",
     "ridedash.wsgi",
 }

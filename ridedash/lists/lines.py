@@ -20,8 +20,8 @@ from ridedash.lists.words import DITTO, NOTHING, NOW, known, plain
 from ridedash.names import name_key
 from ridedash.phones import PhoneError, grouped, numbers_in, read_phone
 from ridedash.rides.orders.fields import MAX_NAME, MAX_NOTE
-from ridedash.rides.orders.schedule_times import LATEST, SOONEST, LocalTime
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, TimeWords
+from ridedash.rides.times.schedule_times import LATEST, SOONEST, LocalTime
+from ridedash.rides.times.time_words import ENGLISH_WORDS, TimeWords
 from ridedash.text import ascii_digits, one_line, plain_code, room_key
 from ridedash.wording import gettext as _
 from ridedash.wording.typed_times import PickupTexts, TimeRefused, pass_words

@@ -13,8 +13,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.rides import share_links
-from ridedash.rides.orders import transitions
 from ridedash.rides.orders.guard import renew_keys, rides_beside
+from ridedash.rides.state import transitions
 from ridedash.store import audit, guests
 from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Clock, Database, retry_conflict

@@ -17,10 +17,10 @@ from ridedash.rides.correct_guest import (
     GuestNotStored,
     corrections,
 )
-from ridedash.rides.orders import transitions
 from ridedash.rides.orders.guard import GuardBusy
 from ridedash.rides.privacy.erase import ErasedGuest, erase
 from ridedash.rides.share_links import LinkKind, find_link, give_link, make_link
+from ridedash.rides.state import transitions
 from ridedash.store.actors import by_kiosk
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link

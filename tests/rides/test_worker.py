@@ -16,7 +16,8 @@ from sqlalchemy.exc import OperationalError
 
 from ridedash.observability.logs import worker_step
 from ridedash.rides.health import can_send, counts, heartbeat_age
-from ridedash.rides.orders import kiosk_watch, transitions
+from ridedash.rides.orders import kiosk_watch
+from ridedash.rides.state import transitions
 from ridedash.rides.tracking.pool import Polling
 from ridedash.rides.worker import LOOK_EVERY_S, REST_S, Job, Worker
 from ridedash.service_time import ServiceTime, Turn

@@ -11,7 +11,8 @@ from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.rides.orders import kiosk_asks, kiosk_rules, transitions
+from ridedash.rides.orders import kiosk_asks, kiosk_rules
+from ridedash.rides.state import transitions
 from ridedash.store import kiosk_visits
 from ridedash.store.database.database import Database
 from ridedash.store.kiosk_visits import Visit

@@ -17,14 +17,6 @@ from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
-from ridedash.rides.codes import (
-    EXPIRED,
-    NO_ANSWER,
-    NO_CONNECTION,
-    RATE_LIMITED,
-    RECONNECT,
-    WITHDRAWN,
-)
 from ridedash.rides.orders import request as requests
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.due import CAR_GONE, NO_JOURNAL, NO_PRICE, SHORT_WAIT_S, reason_code
@@ -45,9 +37,17 @@ from ridedash.rides.orders.list_press import (
 from ridedash.rides.orders.place import OfferStale, OfferUnknown, RequestRefused, TokenReused, place
 from ridedash.rides.orders.press import PlaceError, token_of
 from ridedash.rides.orders.restore import RestoreWatch
-from ridedash.rides.orders.schedule_times import wait_after
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.states import BEING_SENT
+from ridedash.rides.state.codes import (
+    EXPIRED,
+    NO_ANSWER,
+    NO_CONNECTION,
+    RATE_LIMITED,
+    RECONNECT,
+    WITHDRAWN,
+)
+from ridedash.rides.state.states import BEING_SENT
+from ridedash.rides.times.schedule_times import wait_after
 from ridedash.service.errors import ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.products import Product

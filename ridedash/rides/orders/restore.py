@@ -15,18 +15,18 @@ from sqlalchemy.orm import Session
 
 from ridedash.observability.exceptions import reason
 from ridedash.rides import health
-from ridedash.rides.codes import RESTORED
-from ridedash.rides.orders import transitions
 from ridedash.rides.orders.list_press import LIST_RESTORED, stop_list
-from ridedash.rides.orders.outcome import from_record
 from ridedash.rides.orders.sent_journal import (
     Last,
     Mark,
     SentEntry,
     SentJournal,
 )
-from ridedash.rides.orders.settle import UNPROVED, settle
-from ridedash.rides.states import ACCEPTED, UNSENT, WITHOUT_RIDE, BadTransition
+from ridedash.rides.state import transitions
+from ridedash.rides.state.codes import RESTORED
+from ridedash.rides.state.outcome import from_record
+from ridedash.rides.state.settle import UNPROVED, settle
+from ridedash.rides.state.states import ACCEPTED, UNSENT, WITHOUT_RIDE, BadTransition
 from ridedash.store import audit, restores
 from ridedash.store.actors import WORKER, Who
 from ridedash.store.database.database import Clock, Database

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ridedash.rides.orders.append_file import BLOCK, AppendFile
-from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.state.outcome import Outcome
 
 KEPT: Final = timedelta(days=40)  # at least; a file is deleted when its newest order is older
 FILE_LASTS: Final = timedelta(days=5)  # after this time a worker begins another file

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from ridedash import wire
 from ridedash.geo import LatLng, distance_m
 from ridedash.rides.accounts.tokens import TokenUnreadable
-from ridedash.rides.states import may_cancel
+from ridedash.rides.state.states import may_cancel
 from ridedash.rides.tracking import totals
 from ridedash.rides.tracking.intervals import FINAL_S, MIN_INTERVAL_S, next_poll_s, search_ends
 from ridedash.rides.tracking.merge import (

@@ -18,13 +18,14 @@ from ridedash.rides import tickets
 from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult
 from ridedash.rides.kiosk_state import takes_orders
-from ridedash.rides.orders import kiosk_rules, resolve, transitions
+from ridedash.rides.orders import kiosk_rules, resolve
 from ridedash.rides.orders.guard import GuardBusy
 from ridedash.rides.orders.kiosk_place import order_of_page, order_of_press, page_secret
 from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused
 from ridedash.rides.orders.place import TokenReused
 from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.share_links import RideOver, give_link, token_of
+from ridedash.rides.state import transitions
 from ridedash.rides.tickets import Look, Looked
 from ridedash.rides.tracking.record import otp_of
 from ridedash.rides.tracking.told import note_told

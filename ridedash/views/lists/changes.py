@@ -11,7 +11,7 @@ from ridedash.lists.decoding import ENCODINGS, read_again
 from ridedash.lists.lines import DAY_FIRST, EDITABLE, MONTH_FIRST
 from ridedash.lists.table import CELL_MAX, Field, Out
 from ridedash.rides.orders import list_press
-from ridedash.rides.orders.typed_words import TIME_CHARS
+from ridedash.rides.times.typed_words import TIME_CHARS
 from ridedash.store.accounts import account_of, accounts_of
 from ridedash.store.guest_lists import (
     GuestList,

@@ -20,7 +20,7 @@ from ridedash.rides.share_links import (
     make_link,
     replace_rider_links,
 )
-from ridedash.rides.states import WITHOUT_RIDE
+from ridedash.rides.state.states import WITHOUT_RIDE
 from ridedash.rides.tracking.record import otp_of
 from ridedash.rides.tracking.told import note_told
 from ridedash.store import audit

@@ -25,7 +25,7 @@ from ridedash.rides.orders.place import OfferUnknown, RequestRefused, TokenReuse
 from ridedash.rides.orders.recover import recover
 from ridedash.rides.orders.resolve import undo_until, withdraw
 from ridedash.rides.orders.resolve import undo_withdrawal as undo
-from ridedash.rides.states import UNSENT
+from ridedash.rides.state.states import UNSENT
 from ridedash.service.types.products import ProductList
 from ridedash.store.actors import Actor, by_guest, by_staff
 from ridedash.store.audit import AuditRow

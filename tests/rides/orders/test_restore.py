@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 from ridedash.rides.orders import after_restore
 from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
 from ridedash.rides.orders.answer_journal import AnswerJournal
-from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.resolve import undo_withdrawal as undo
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.orders.restore import (
@@ -26,6 +25,7 @@ from ridedash.rides.orders.restore import (
     unknown_sends,
 )
 from ridedash.rides.orders.sent_journal import Last, Mark, SentEntry, SentJournal
+from ridedash.rides.state.outcome import Outcome
 from ridedash.rides.worker import Worker
 from ridedash.store import restores
 from ridedash.store.audit import AuditRow

@@ -11,7 +11,6 @@ import pytest
 
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.append_file import BLOCK, RESERVE
-from ridedash.rides.orders.outcome import Outcome
 from ridedash.rides.orders.sent_journal import (
     EVEN_S,
     KEPT,
@@ -24,6 +23,7 @@ from ridedash.rides.orders.sent_journal import (
     _facts_of,
     _line,
 )
+from ridedash.rides.state.outcome import Outcome
 from ridedash.store.models.orders import OrderState
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

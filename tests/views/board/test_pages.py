@@ -12,7 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from ridedash.rides.orders.list_press import LIST_FAILING, LIST_STOPPED
-from ridedash.rides.orders.transitions import add_event
+from ridedash.rides.state.transitions import add_event
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.encryption import TokenVault, new_key

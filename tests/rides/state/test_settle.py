@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from ridedash.rides.orders.outcome import Outcome
-from ridedash.rides.orders.settle import new_ride, settle
-from ridedash.rides.orders.transitions import clear_attention
+from ridedash.rides.state.outcome import Outcome
+from ridedash.rides.state.settle import new_ride, settle
+from ridedash.rides.state.transitions import clear_attention
 from ridedash.store.actors import WORKER
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState, Ride

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ridedash.rides.orders.schedule_times import (
+from ridedash.rides.times.schedule_times import (
     NoSuchTime,
     SeriesRide,
     dates_key,

@@ -15,11 +15,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from ridedash.rides.orders.schedule_times import LocalTime, NoSuchTime, local_time, local_times
-from ridedash.rides.orders.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, UNSPACED, TimeWords, normalised_words
-from ridedash.rides.orders.typed_days import Days, read_days
-from ridedash.rides.orders.typed_words import SPOKEN, TIME_CHARS, tagged
+from ridedash.rides.times.schedule_times import LocalTime, NoSuchTime, local_time, local_times
+from ridedash.rides.times.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
+from ridedash.rides.times.time_words import ENGLISH_WORDS, UNSPACED, TimeWords, normalised_words
+from ridedash.rides.times.typed_days import Days, read_days
+from ridedash.rides.times.typed_words import SPOKEN, TIME_CHARS, tagged
 from ridedash.text import ascii_digits, one_line
 
 _DAY: Final = 24 * 60  # minutes

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ridedash import wire
-from ridedash.rides.codes import (
+from ridedash.rides.state.codes import (
     CONTRADICTION,
     NO_ANSWER,
     NO_CONNECTION,

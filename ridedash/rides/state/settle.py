@@ -9,9 +9,9 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders import transitions
-from ridedash.rides.orders.outcome import AUTH, RATE, Outcome
-from ridedash.rides.states import ACCEPTED
+from ridedash.rides.state import transitions
+from ridedash.rides.state.outcome import AUTH, RATE, Outcome
+from ridedash.rides.state.states import ACCEPTED
 from ridedash.store import audit
 from ridedash.store.actors import Who
 from ridedash.store.models.orders import Order, OrderState, Ride
@@ -132,8 +132,8 @@ def _note_late_booking(s: Session, order: Order, outcome: Outcome, now: datetime
     order.late_double = True
     transitions.raise_attention(s, order, transitions.LATE_DOUBLE, _named(outcome), now)
     if outcome.state is OrderState.MATCHING:
-        # the protocol (rides/states.py) leads from closed to UNKNOWN, but not to MATCHING: the
-        # order is reopened, as by staff, and `settle` takes it on from there
+        # the protocol (states.py) leads from closed to UNKNOWN, but not to MATCHING: the order is
+        # reopened, as by staff, and `settle` takes it on from there
         transitions.change_state(s, order, OrderState.UNKNOWN, now, who)
 
 

@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ridedash.rides.orders.schedule_times import LocalTime, NoSuchTime
-from ridedash.rides.orders.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, TWO_THINGS, TimeWords, normalised_words
-from ridedash.rides.orders.typed_time import read_time
+from ridedash.rides.times.schedule_times import LocalTime, NoSuchTime
+from ridedash.rides.times.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
+from ridedash.rides.times.time_words import ENGLISH_WORDS, TWO_THINGS, TimeWords, normalised_words
+from ridedash.rides.times.typed_time import read_time
 
 KOLKATA, BERLIN = ZoneInfo("Asia/Kolkata"), ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 23, 10, 25, 20, tzinfo=UTC)  # Monday, 15:55:20 in Kolkata

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, TWO_THINGS, normalised_words
+from ridedash.rides.times.time_words import ENGLISH_WORDS, TWO_THINGS, normalised_words
 
 # a language in which "a" means "at", with its own word for an hour
 OTHER = replace(

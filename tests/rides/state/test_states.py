@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from ridedash.rides.states import ActionAllowed, actions, has_failed, held_actions, is_allowed
-from ridedash.rides.states import may_cancel as may
+from ridedash.rides.state.states import ActionAllowed, actions, has_failed, held_actions, is_allowed
+from ridedash.rides.state.states import may_cancel as may
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import Kind
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from ridedash.rides.orders.outcome import classify
+from ridedash.rides.state.outcome import classify
 from ridedash.service.errors import NoAnswer, Throttled, Unreadable
 from ridedash.service.types.bookings import CreateAnswer, CreateBody
 from ridedash.store.models.orders import OrderState

@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session, SessionTransaction
 
 from ridedash import wire
 from ridedash.observability.exceptions import reason
-from ridedash.rides.codes import PLAN_MISSED, START_MISSED, WITHDRAWN
-from ridedash.rides.states import FAILED_STATES, BadTransition, is_allowed
+from ridedash.rides.state.codes import PLAN_MISSED, START_MISSED, WITHDRAWN
+from ridedash.rides.state.states import FAILED_STATES, BadTransition, is_allowed
 from ridedash.service.responses import is_known_code
 from ridedash.store import audit
 from ridedash.store.actors import Who

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, Protocol
 
-from ridedash.rides.orders.time_answers import NotATime, TimeRefusal
+from ridedash.rides.times.time_answers import NotATime, TimeRefusal
 
 _WEEK: Final = timedelta(days=7)
 

@@ -10,8 +10,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from ridedash.rides.orders.time_answers import NotATime, TimeRefusal
-from ridedash.rides.orders.time_words import TWO_THINGS, UNSPACED, TimeWords, normalised_words
+from ridedash.rides.times.time_answers import NotATime, TimeRefusal
+from ridedash.rides.times.time_words import TWO_THINGS, UNSPACED, TimeWords, normalised_words
 from ridedash.text import ascii_digits, one_line
 
 TIME_CHARS: Final = 60  # characters

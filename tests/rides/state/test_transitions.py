@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from ridedash.rides.orders.transitions import (
+from ridedash.rides.state.states import BadTransition
+from ridedash.rides.state.transitions import (
     NEW_STATES,
     add_event,
     change_state,
     clear_attention,
     raise_attention,
 )
-from ridedash.rides.states import BadTransition
 from ridedash.store.actors import WORKER
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Attention, Order, OrderState
@@ -223,7 +223,7 @@ def test_what_ends_badly_is_logged_once_it_is_committed(
 ) -> None:
     was, to, code = row
     order_id = given(world, was, code=code)
-    caplog.set_level(logging.INFO, "ridedash.rides.orders.transitions")
+    caplog.set_level(logging.INFO, "ridedash.rides.state.transitions")
     with world.db.write() as s:
         change_state(s, s.get_one(Order, order_id), to, world.clock(), WORKER)
         assert caplog.records == []
@@ -236,7 +236,7 @@ def test_a_transition_that_is_not_committed_and_a_good_one_log_nothing(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     order_id = given(world, S.SENDING)
-    caplog.set_level(logging.INFO, "ridedash.rides.orders.transitions")
+    caplog.set_level(logging.INFO, "ridedash.rides.state.transitions")
 
     def interrupted() -> None:
         with world.db.write() as s:

@@ -62,10 +62,10 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
     ],
     "rides": [
         {"state", "times", "health"},
-        {"accounts", "privacy", "tickets"},
+        {"accounts", "privacy", "tickets", "journals"},
         {"runtime", "kiosk_state"},
         {"orders"},
-        {"tracking"},
+        {"tracking", "guest_lists"},
         {"actions"},
         {"worker", "share_links", "monitoring", "kiosk_health"},
         {"correct_guest"},

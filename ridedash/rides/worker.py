@@ -23,12 +23,12 @@ from ridedash.observability.exceptions import reason
 from ridedash.observability.logs import worker_step
 from ridedash.rides import health
 from ridedash.rides.actions.call import Caller
+from ridedash.rides.guest_lists.waves import ListDriver
+from ridedash.rides.journals.answer_journal import AnswerJournal
+from ridedash.rides.journals.sent_journal import EvenClock
 from ridedash.rides.orders import kiosk_watch, recover
-from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.due import Promoter
-from ridedash.rides.orders.list_waves import ListDriver
 from ridedash.rides.orders.send import Sender
-from ridedash.rides.orders.sent_journal import EvenClock
 from ridedash.rides.privacy import retention
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking import claims, ends

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
+from ridedash.rides.journals.restore import Noticed, RestoreWatch, doubt, note_restore
+from ridedash.rides.journals.sent_journal import SentJournal
 from ridedash.rides.orders.request import digest
-from ridedash.rides.orders.restore import Noticed, RestoreWatch, doubt, note_restore
-from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.state import transitions
 from ridedash.rides.state.codes import RESTORED

@@ -24,10 +24,10 @@ from ridedash.rides.accounts.tokens import (
     NoRefreshNow,
     call_with_token,
 )
+from ridedash.rides.journals.answer_journal import AnswerJournal
+from ridedash.rides.journals.restore import KnownToJournal, RestoreWatch
 from ridedash.rides.orders import request
-from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.guard import OtherRideOpen, key_when_due
-from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
 from ridedash.rides.runtime import APART_S, Runtime
 from ridedash.rides.state import transitions
 from ridedash.rides.state.codes import (

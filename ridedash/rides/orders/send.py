@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 
 from ridedash.observability.exceptions import reason
 from ridedash.rides.accounts.tokens import ELSEWHERE, NeedsReconnect, NoRefreshNow
-from ridedash.rides.orders.answer_journal import AnswerJournal, JournalFile
-from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
-from ridedash.rides.orders.sent_journal import SentEntry
+from ridedash.rides.journals.answer_journal import AnswerJournal, JournalFile
+from ridedash.rides.journals.restore import KnownToJournal, RestoreWatch
+from ridedash.rides.journals.sent_journal import SentEntry
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.state import transitions
 from ridedash.rides.state.codes import EXPIRED, NO_CONNECTION, NO_JOURNAL, NOT_BUILT

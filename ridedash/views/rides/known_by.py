@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from ridedash import wire
-from ridedash.rides.orders.restore import FROM_JOURNAL
+from ridedash.rides.journals.restore import FROM_JOURNAL
 from ridedash.rides.state.codes import NO_CONNECTION, RESTORED
 from ridedash.rides.state.states import UNSENT
 from ridedash.rides.tracking.merge import HANDOVER

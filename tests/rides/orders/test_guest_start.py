@@ -34,9 +34,9 @@ from ridedash.store.models.people import Property
 from tests.rides.desk_world import World
 from tests.rides.dumps import dump
 from tests.rides.dumps import restore as restore_dump
+from tests.rides.journals.test_restore import rounds
 from tests.rides.orders.test_crashes import check
 from tests.rides.orders.test_due import answers, items, offered
-from tests.rides.orders.test_restore import rounds
 from tests.rides.orders.test_side_by_side import at_once
 
 HOURS = timedelta(hours=3)

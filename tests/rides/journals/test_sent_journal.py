@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ridedash.rides.orders.answer_journal import AnswerJournal
-from ridedash.rides.orders.append_file import BLOCK, RESERVE
-from ridedash.rides.orders.sent_journal import (
+from ridedash.rides.journals.answer_journal import AnswerJournal
+from ridedash.rides.journals.append_file import BLOCK, RESERVE
+from ridedash.rides.journals.sent_journal import (
     EVEN_S,
     KEPT,
     STEP_S,

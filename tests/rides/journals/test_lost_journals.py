@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from ridedash.rides import health
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.orders import after_restore
-from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.worker import Worker
 from ridedash.store import restores

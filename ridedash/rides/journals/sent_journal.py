@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ridedash.rides.orders.append_file import BLOCK, AppendFile
+from ridedash.rides.journals.append_file import BLOCK, AppendFile
 from ridedash.rides.state.outcome import Outcome
 
 KEPT: Final = timedelta(days=40)  # at least; a file is deleted when its newest order is older

@@ -1,7 +1,7 @@
 """Presses on a list of guests: book it, stop, go on, leave lines out, answer a question of a line.
 
 See docs/booking-protocol.md 1.10. Each of them is one commit with the list locked. A press orders
-nothing by itself: a worker books the lines that wait (list_waves.py).
+nothing by itself: a worker books the lines that wait (waves.py).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,6 +15,7 @@ from ridedash.store import audit
 from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Clock, Database
 from ridedash.store.guest_lists import (
+    LIST_STOPPED,
     GuestList,
     LineState,
     ListLine,
@@ -22,6 +23,8 @@ from ridedash.store.guest_lists import (
     lines_of,
     list_of,
     locked_list,
+    stop_list,
+    touch,
 )
 
 # questions of a line; others are codes of due.py and codes.py
@@ -29,11 +32,6 @@ LIST_PRICE: Final = "LIST_PRICE"  # the price is now higher than the one that wa
 LIST_METERED: Final = "LIST_METERED"  # the price was fixed, and is by the meter now
 LIST_GUARD: Final = "LIST_GUARD"  # the guest has an open ride from there
 LIST_NOT_BOOKABLE: Final = "LIST_NOT_BOOKABLE"  # a part of the request is not possible any more
-# why a list is stopped
-LIST_STOPPED: Final = "LIST_STOPPED"  # by a person
-LIST_FAILING: Final = "LIST_FAILING"  # none of the last wave was booked
-LIST_RESTORED: Final = "LIST_RESTORED"  # the database was restored
-LIST_SILENT: Final = "LIST_SILENT"  # the ride service could not be asked for ten minutes
 WHO: Final = ("name", "room", "phone", "phone2")  # of a guest who rides along, in a plan
 ANSWERABLE: Final = (LIST_PRICE, LIST_METERED, LIST_GUARD)  # questions that a yes answers
 
@@ -118,13 +116,6 @@ def stop(db: Database, clock: Clock, property_id: int, list_id: int, staff_id: i
         return True
 
 
-def stop_list(found: GuestList, code: str, now: datetime) -> None:
-    """RUNNING to STOPPED, with the reason; the lines keep waiting."""
-    found.state, found.code = ListState.STOPPED, code
-    found.owner = found.lease_until = found.next_at = None
-    touch(found, now)
-
-
 def go_on(db: Database, clock: Clock, property_id: int, list_id: int, staff_id: int) -> bool:
     """Book the lines that still wait. False when none does, or the list is running."""
     now = clock()
@@ -181,12 +172,6 @@ def open_again(s: Session, found: GuestList, numbers: Collection[int], now: date
             opened += 1
     touch(found, now)
     return opened
-
-
-def touch(found: GuestList, now: datetime) -> None:
-    """Note a change that the page of the list shows."""
-    found.version += 1
-    found.changed_at = now
 
 
 def ask(line: ListLine, code: str, price_minor: int | None = None) -> None:

@@ -13,18 +13,18 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders import after_restore
-from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
-from ridedash.rides.orders.answer_journal import AnswerJournal
-from ridedash.rides.orders.resolve import undo_withdrawal as undo
-from ridedash.rides.orders.resolve import withdraw
-from ridedash.rides.orders.restore import (
+from ridedash.rides.journals.answer_journal import AnswerJournal
+from ridedash.rides.journals.restore import (
     RestoreWatch,
     _proves_more,
     catch_up,
     unknown_sends,
 )
-from ridedash.rides.orders.sent_journal import Last, Mark, SentEntry, SentJournal
+from ridedash.rides.journals.sent_journal import Last, Mark, SentEntry, SentJournal
+from ridedash.rides.orders import after_restore
+from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
+from ridedash.rides.orders.resolve import undo_withdrawal as undo
+from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.state.outcome import Outcome
 from ridedash.rides.worker import Worker
 from ridedash.store import restores

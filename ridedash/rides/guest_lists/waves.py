@@ -17,26 +17,22 @@ from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
-from ridedash.rides.orders import request as requests
-from ridedash.rides.orders.answer_journal import AnswerJournal
-from ridedash.rides.orders.due import CAR_GONE, NO_JOURNAL, NO_PRICE, SHORT_WAIT_S, reason_code
-from ridedash.rides.orders.fields import BookingRequest
-from ridedash.rides.orders.guard import GuardBusy
-from ridedash.rides.orders.guest_start import in_minor, is_metered, price_of
-from ridedash.rides.orders.list_press import (
-    LIST_FAILING,
+from ridedash.rides.guest_lists.press import (
     LIST_GUARD,
     LIST_METERED,
     LIST_NOT_BOOKABLE,
     LIST_PRICE,
-    LIST_SILENT,
     ask,
-    stop_list,
-    touch,
 )
+from ridedash.rides.journals.answer_journal import AnswerJournal
+from ridedash.rides.journals.restore import RestoreWatch
+from ridedash.rides.orders import request as requests
+from ridedash.rides.orders.due import CAR_GONE, NO_JOURNAL, NO_PRICE, SHORT_WAIT_S, reason_code
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.guard import GuardBusy
+from ridedash.rides.orders.guest_start import in_minor, is_metered, price_of
 from ridedash.rides.orders.place import OfferStale, OfferUnknown, RequestRefused, TokenReused, place
 from ridedash.rides.orders.press import PlaceError, token_of
-from ridedash.rides.orders.restore import RestoreWatch
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.state.codes import (
     EXPIRED,
@@ -55,12 +51,16 @@ from ridedash.store.actors import by_staff
 from ridedash.store.companions import Companion
 from ridedash.store.database.database import retry_conflict
 from ridedash.store.guest_lists import (
+    LIST_FAILING,
+    LIST_SILENT,
     GuestList,
     LineState,
     ListLine,
     ListState,
     lines_of,
     locked_list,
+    stop_list,
+    touch,
 )
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.offers import OfferOwner, Trip, add_offer

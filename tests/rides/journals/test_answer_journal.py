@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridedash.rides.orders.answer_journal import (
+from ridedash.rides.journals.answer_journal import (
     SLOT,
     AnswerJournal,
     JournalFile,

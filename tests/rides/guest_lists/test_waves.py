@@ -8,22 +8,25 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ridedash.rides.orders.list_press import (
-    LIST_FAILING,
+from ridedash.rides.guest_lists.press import (
     LIST_GUARD,
     LIST_METERED,
     LIST_PRICE,
-    LIST_RESTORED,
-    LIST_SILENT,
-    LIST_STOPPED,
     Along,
     ListChanged,
     open_again,
 )
-from ridedash.rides.orders.list_waves import WAVE
-from ridedash.rides.orders.restore import Noticed, note_restore
+from ridedash.rides.guest_lists.waves import WAVE
+from ridedash.rides.journals.restore import Noticed, note_restore
 from ridedash.store.actors import WORKER
-from ridedash.store.guest_lists import ListLine, locked_list
+from ridedash.store.guest_lists import (
+    LIST_FAILING,
+    LIST_RESTORED,
+    LIST_SILENT,
+    LIST_STOPPED,
+    ListLine,
+    locked_list,
+)
 from tests.rides.desk_world import World
 from tests.rides.list_world import ListWorld, priced
 from tests.rides.orders.test_crashes import KillAt, Killed, refused

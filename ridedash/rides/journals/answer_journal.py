@@ -15,8 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from ridedash.rides.orders.append_file import is_in_place
-from ridedash.rides.orders.sent_journal import SentJournal
+from ridedash.rides.journals.append_file import is_in_place
+from ridedash.rides.journals.sent_journal import SentJournal
 
 SLOT: Final = 4096  # bytes
 SLOTS: Final = 256  # far more answers than wait at once; the file stays at 1 MiB

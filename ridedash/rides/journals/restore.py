@@ -15,8 +15,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.observability.exceptions import reason
 from ridedash.rides import health
-from ridedash.rides.orders.list_press import LIST_RESTORED, stop_list
-from ridedash.rides.orders.sent_journal import (
+from ridedash.rides.journals.sent_journal import (
     Last,
     Mark,
     SentEntry,
@@ -30,6 +29,7 @@ from ridedash.rides.state.states import ACCEPTED, UNSENT, WITHOUT_RIDE, BadTrans
 from ridedash.store import audit, restores
 from ridedash.store.actors import WORKER, Who
 from ridedash.store.database.database import Clock, Database
+from ridedash.store.guest_lists import LIST_RESTORED, stop_list
 from ridedash.store.models.lists import GuestList, ListState
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.restores import Restore, Watermark

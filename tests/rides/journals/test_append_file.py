@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ridedash.rides.orders.append_file import BLOCK, PREPARED, RESERVE, AppendFile, is_in_place
+from ridedash.rides.journals.append_file import BLOCK, PREPARED, RESERVE, AppendFile, is_in_place
 
 
 def size(path: Path) -> int:

@@ -62,12 +62,12 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
     ],
     "rides": [
         {"state", "times", "health"},
-        {"accounts", "privacy", "tickets", "journals"},
-        {"runtime", "kiosk_state"},
+        {"accounts", "privacy", "journals"},
+        {"runtime"},
         {"orders"},
-        {"tracking", "guest_lists"},
+        {"kiosk", "tracking", "guest_lists"},
         {"actions"},
-        {"worker", "share_links", "monitoring", "kiosk_health"},
+        {"worker", "share_links", "monitoring"},
         {"correct_guest"},
     ],
     "service": [

@@ -10,8 +10,8 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ridedash.rides import tickets
-from ridedash.rides.orders.kiosk_rules import WRONG_PINS
+from ridedash.rides.kiosk import tickets
+from ridedash.rides.kiosk.rules import WRONG_PINS
 from ridedash.rides.state import transitions
 from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
 from ridedash.rides.tracking.told import TO_TELL, note_told

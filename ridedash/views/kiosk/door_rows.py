@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ridedash import wire
 from ridedash.rides.actions.door_marks import mark_of
-from ridedash.rides.kiosk_state import is_open
+from ridedash.rides.kiosk.opening import is_open
 from ridedash.rides.tracking.intervals import NEAR_ETA_S, freshness
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.orders import OrderPage

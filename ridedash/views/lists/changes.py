@@ -10,7 +10,7 @@ from ridedash.inputs import row_id, whole_number
 from ridedash.lists.decoding import ENCODINGS, read_again
 from ridedash.lists.lines import DAY_FIRST, EDITABLE, MONTH_FIRST
 from ridedash.lists.table import CELL_MAX, Field, Out
-from ridedash.rides.guest_lists import press
+from ridedash.rides.guest_lists.press import open_again
 from ridedash.rides.times.typed_words import TIME_CHARS
 from ridedash.store.accounts import account_of, accounts_of
 from ridedash.store.guest_lists import (
@@ -112,7 +112,7 @@ def change_line(s: Session, found: GuestList, line: ListLine, press: tuple[str, 
     if line.state == LineState.ORDERED:
         return
     if word == "out":
-        press.open_again(s, found, {line.number}, services().clock())
+        open_again(s, found, {line.number}, services().clock())
         line.out = Out.PERSON
     elif word == "in":
         line.out = None
@@ -294,7 +294,7 @@ def correct_line(list_id: int, number: int) -> None:
         if line is None:
             abort(404)
         if line.state in (LineState.WAITING, LineState.ASKED):
-            press.open_again(s, found, {number}, services().clock())
+            open_again(s, found, {number}, services().clock())
         if line.state != LineState.OPEN:
             return
         typed = {str(field): one_line(request.form.get(field, ""), CELL_MAX) for field in EDITABLE}

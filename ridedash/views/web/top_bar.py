@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from ridedash.config import Settings
 from ridedash.extensions import services
 from ridedash.rides.health import Alarms, alarms, heartbeat_age, is_alive
-from ridedash.rides.kiosk_state import is_open
+from ridedash.rides.kiosk.opening import is_open
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
 from ridedash.store.guest_lists import LIST_STOPPED, ListInNeed, lists_in_need
 from ridedash.store.kiosk_desk import Ring, rings

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ridedash.rides.health import Alarms, write_heartbeat
-from ridedash.rides.kiosk_state import Problem, current_problem, is_open, takes_orders
+from ridedash.rides.kiosk.opening import Problem, current_problem, is_open, takes_orders
 from ridedash.store.models.kiosks import Kiosk
 from tests.rides.desk_world import World
 

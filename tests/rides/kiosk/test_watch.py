@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import pytest
 
-from ridedash.rides.orders.kiosk_watch import watch
+from ridedash.rides.kiosk.watch import watch
 from ridedash.store.kiosks import revoke
 from ridedash.store.models.kiosks import Kiosk
 from tests.rides.desk_world import World

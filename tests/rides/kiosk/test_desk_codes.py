@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ridedash.rides.orders import kiosk_codes
-from ridedash.rides.orders.kiosk_codes import NewCode, OpenCode, make_code, open_code, use_up
+from ridedash.rides.kiosk import desk_codes
+from ridedash.rides.kiosk.desk_codes import NewCode, OpenCode, make_code, open_code, use_up
 from ridedash.store.audit import AuditRow
 from ridedash.store.guests import GuestDetails, store_guest
 from ridedash.store.models.kiosks import KioskCode
@@ -106,7 +106,7 @@ def test_digits_of_an_open_code_are_not_given_out_again(
         bounds.append(below)
         return next(drawn)
 
-    monkeypatch.setattr(kiosk_codes, "secrets", SimpleNamespace(randbelow=draw))
+    monkeypatch.setattr(desk_codes, "secrets", SimpleNamespace(randbelow=draw))
     wanted = NewCode(world.property_id, 1)
     assert [make_code(world.db, START, KEY, wanted) for _ in range(2)] == ["000007", "000008"]
     assert set(bounds) == {1_000_000}
@@ -119,12 +119,12 @@ def test_phones_and_their_kiosk_count_wrong_codes_apart(world: World) -> None:
     with world.db.write() as s:
 
         def may(phone: bool) -> bool:
-            return kiosk_codes.may_try(s, kiosk, START, phone=phone)
+            return desk_codes.may_try(s, kiosk, START, phone=phone)
 
         assert [may(True) for _ in range(6)] == [True] * 5 + [False]
         assert may(False)
-        kiosk_codes.was_right(s, kiosk)
+        desk_codes.was_right(s, kiosk)
         assert not may(True)
-        kiosk_codes.was_right(s, kiosk, phone=True)
+        desk_codes.was_right(s, kiosk, phone=True)
         assert may(True)
-        assert kiosk_codes.may_try(s, kiosk, START)
+        assert desk_codes.may_try(s, kiosk, START)

@@ -7,8 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from ridedash.rides.actions.acknowledge import acknowledge
-from ridedash.rides.orders.after_restore import declare
-from ridedash.rides.tickets import (
+from ridedash.rides.kiosk.tickets import (
     Look,
     Looked,
     _lock_day,
@@ -20,6 +19,7 @@ from ridedash.rides.tickets import (
     reopen,
     ticket_of,
 )
+from ridedash.rides.orders.after_restore import declare
 from ridedash.store.actors import by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.kiosks import Ticket

@@ -17,13 +17,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.rides import tickets
-from ridedash.rides.kiosk_state import takes_orders
-from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
+from ridedash.rides.kiosk import approvals, desk_codes, rules, tickets
+from ridedash.rides.kiosk.approvals import GuestRequest
+from ridedash.rides.kiosk.desk_codes import OpenCode
+from ridedash.rides.kiosk.opening import takes_orders
+from ridedash.rides.kiosk.rules import KioskRefusal, KioskRefused, StatedGuest
 from ridedash.rides.orders.fields import BookingRequest
-from ridedash.rides.orders.kiosk_asks import GuestRequest
-from ridedash.rides.orders.kiosk_codes import OpenCode
-from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused, StatedGuest
 from ridedash.rides.orders.place import Placed, place
 from ridedash.rides.runtime import Runtime
 from ridedash.store import kiosk_visits
@@ -117,7 +116,7 @@ class _KioskHooks:
             kiosk = s.get(Kiosk, press.kiosk_id)
             if kiosk is None:
                 raise KioskRefused(KioskRefusal.CLOSED)
-            account = kiosk_rules.account_at(s, kiosk)
+            account = rules.account_at(s, kiosk)
             if account is None:
                 raise KioskRefused(KioskRefusal.CLOSED)
             self.account_id = account.id
@@ -131,18 +130,18 @@ class _KioskHooks:
             raise KioskRefused(KioskRefusal.CLOSED)
         if not takes_orders(kiosk, now, self.tz):
             raise KioskRefused(KioskRefusal.HOURS)
-        kiosk_rules.watch_ended(s, kiosk, now)
+        rules.watch_ended(s, kiosk, now)
         if offer.kiosk_id != kiosk.id:
             raise KioskRefused(KioskRefusal.NOT_HERE)
         if self._granted(s, kiosk, now, hold=True) != self.grant:
             raise KioskRefused(
                 KioskRefusal.NOT_APPROVED
             )  # the approval changed since the request was made
-        if not kiosk_rules.offered_here(offer, self.grant.house_pays):
+        if not rules.offered_here(offer, self.grant.house_pays):
             raise KioskRefused(KioskRefusal.NOT_HERE)
         who = StatedGuest(press.request.name, press.request.room)
-        kiosk_rules.check_limits(s, kiosk, who, now)
-        if press.code is not None and not kiosk_codes.use_up(s, press.code, kiosk.id, now):
+        rules.check_limits(s, kiosk, who, now)
+        if press.code is not None and not desk_codes.use_up(s, press.code, kiosk.id, now):
             raise KioskRefused(KioskRefusal.WRONG_CODE)
 
     def after(self, s: Session, order_id: int, now: datetime) -> None:
@@ -151,7 +150,7 @@ class _KioskHooks:
         pin = tickets.pin_of(self.key, press.secret)
         tickets.add_ticket(s, self.key, order, pin, tickets.local_day(now, self.tz))
         if press.ask_id is not None:
-            kiosk_asks.use_ask(s, press.ask_id, order_id)
+            approvals.use_ask(s, press.ask_id, order_id)
         visit = kiosk_visits.Visit(press.visit_id, press.kiosk_id, press.property_id)
         kiosk_visits.note_order(s, visit, order_id, now)
 
@@ -164,7 +163,7 @@ class _KioskHooks:
         press = self.press
         if press.code is not None:
             return Grant(press.code.house_pays, press.code.guest_id)
-        rule = kiosk_rules.rule_now(kiosk, now)
+        rule = rules.rule_now(kiosk, now)
         if rule is WhoPays.DRIVER:
             return Grant()
         if rule is WhoPays.CODE:
@@ -172,7 +171,7 @@ class _KioskHooks:
         ask = None
         if press.ask_id is not None:
             wanted = (kiosk.id, press.token, press.offer_id)
-            ask = kiosk_asks.may_use(s, press.ask_id, wanted, now, hold=hold)
+            ask = approvals.may_use(s, press.ask_id, wanted, now, hold=hold)
         if ask is None:
             raise KioskRefused(KioskRefusal.NOT_APPROVED)
         return Grant(ask.house_pays)

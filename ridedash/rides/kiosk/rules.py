@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 
 from ridedash import wire
 from ridedash.names import name_key
+from ridedash.rides.kiosk.tickets import ride_number, ticket_of
 from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.state import transitions
-from ridedash.rides.tickets import ride_number, ticket_of
 from ridedash.store import audit
 from ridedash.store.accounts import accounts_of
 from ridedash.store.actors import WORKER, by_kiosk

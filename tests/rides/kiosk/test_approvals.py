@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides.orders import kiosk_asks, kiosk_watch
-from ridedash.rides.orders.kiosk_asks import AskAnswer, AskNow, GuestRequest, NewAsk
-from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused
+from ridedash.rides.kiosk import approvals, watch
+from ridedash.rides.kiosk.approvals import AskAnswer, AskNow, GuestRequest, NewAsk
+from ridedash.rides.kiosk.rules import KioskRefusal, KioskRefused
 from ridedash.store.audit import AuditRow
 from ridedash.store.kiosks import revoke
 from ridedash.store.models.kiosks import AskState, Kiosk, KioskAsk
@@ -34,12 +34,12 @@ class AskDesk:
         given = {"kiosk_id": self.kiosk, "token": "t", "offer_id": self.offer, "request": REQUEST}
         new = NewAsk(property_id=self.world.property_id, visit_id=visit, **{**given, **facts})
         with self.world.db.write() as s:
-            return kiosk_asks.ask(s, self.world.vault, new, START + at)
+            return approvals.ask(s, self.world.vault, new, START + at)
 
     def answer(self, ask_id: int, at: timedelta = timedelta(0), **facts: Any) -> bool:
         given = {"property_id": self.world.property_id, "staff_id": 1, "approved": True}
         decision = AskAnswer(ask_id, **{**given, **facts})
-        return kiosk_asks.answer_ask(self.world.db, START + at, decision)
+        return approvals.answer_ask(self.world.db, START + at, decision)
 
     def row(self, ask_id: int) -> KioskAsk:
         with self.world.db.read() as s:
@@ -54,7 +54,7 @@ class AskDesk:
     ) -> AskNow | None:
         key = (self.kiosk + other, token, offer or self.offer)
         with self.world.db.read() as s:
-            return kiosk_asks.ask_of(s, self.world.vault, key, START + at)
+            return approvals.ask_of(s, self.world.vault, key, START + at)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_an_ask_is_stored_without_a_name_in_the_clear(asks: AskDesk) -> None:
         entry = s.query(AuditRow).filter_by(what="kiosk.asked").one()
         assert (entry.subject, entry.property_id) == (f"kiosk_asks:{ask_id}", row.property_id)
         assert (entry.at, entry.facts) == (START, {"offer": asks.offer})
-        [seen] = kiosk_asks.waiting_asks(s, asks.world.vault, row.property_id, START)
+        [seen] = approvals.waiting_asks(s, asks.world.vault, row.property_id, START)
         assert (seen.id, seen.kiosk_id, seen.kiosk, seen.visit_id) == (
             ask_id,
             asks.kiosk,
@@ -110,7 +110,7 @@ def test_an_ask_is_found_by_the_form_and_the_car_of_its_page_for_an_hour(asks: A
     assert asks.answer(ask_id)
     fresh = kiosk_offer(asks.world, asks.kiosk)
     with asks.world.db.write() as s, locked(s) as tables:
-        kiosk_asks.reprice(s, ask_id, fresh, same=True, now=START)
+        approvals.reprice(s, ask_id, fresh, same=True, now=START)
     assert tables == {"kiosk_asks"}
     for offer in (asks.offer, fresh):
         found = asks.now(offer=offer)
@@ -153,9 +153,9 @@ def test_the_desk_sees_its_own_that_wait_the_longest_first(asks: AskDesk) -> Non
     asks.ask(-LASTS, "c")
     assert asks.answer(asks.ask(visit="d"))
     with asks.world.db.read() as s:
-        found = kiosk_asks.waiting_asks(s, asks.world.vault, asks.world.property_id, START)
+        found = approvals.waiting_asks(s, asks.world.vault, asks.world.property_id, START)
         assert [each.id for each in found] == [old, young]
-        assert kiosk_asks.waiting_asks(s, asks.world.vault, 1_000, START) == []
+        assert approvals.waiting_asks(s, asks.world.vault, 1_000, START) == []
 
 
 def test_an_approval_orders_one_car_within_three_minutes_of_the_answer(asks: AskDesk) -> None:
@@ -164,7 +164,7 @@ def test_an_approval_orders_one_car_within_three_minutes_of_the_answer(asks: Ask
 
     def may(at: timedelta = timedelta(0), wanted: tuple[int, str, int] = key) -> bool:
         with asks.world.db.write() as s:
-            found = kiosk_asks.may_use(s, ask_id, wanted, START + at)
+            found = approvals.may_use(s, ask_id, wanted, START + at)
         assert found in (None, AskNow(ask_id, AskState.APPROVED, True, "", asks.offer, None))
         return found is not None
 
@@ -176,18 +176,18 @@ def test_an_approval_orders_one_car_within_three_minutes_of_the_answer(asks: Ask
     assert not may(wanted=(asks.kiosk, "t", asks.offer + 1))
     for hold, tables in ((False, set()), (True, {"kiosk_asks"})):
         with asks.world.db.write() as s, locked(s) as found:
-            assert kiosk_asks.may_use(s, ask_id, key, START, hold=hold)
+            assert approvals.may_use(s, ask_id, key, START, hold=hold)
         assert found == tables
     with asks.world.db.write() as s:
-        assert kiosk_asks.may_use(s, 1_000, key, START) is None
+        assert approvals.may_use(s, 1_000, key, START) is None
         with locked(s) as found:
-            kiosk_asks.use_ask(s, ask_id, 7)
+            approvals.use_ask(s, ask_id, 7)
         assert found == {"kiosk_asks"}
     assert (asks.row(ask_id).order_id, asks.row(ask_id).wish_enc) == (7, None)
     assert not may()
     fresh = asks.offer + 1
     with asks.world.db.write() as s:
-        kiosk_asks.reprice(s, ask_id, fresh, same=True, now=START)
+        approvals.reprice(s, ask_id, fresh, same=True, now=START)
     assert asks.row(ask_id).offer_id == asks.offer, "it is used"
 
 
@@ -202,14 +202,14 @@ def test_another_price_ends_an_approval_only_if_the_property_pays(asks: AskDesk)
         ask_id = asks.ask(visit=f"{house_pays}{same}")
         assert asks.answer(ask_id, house_pays=house_pays)
         with asks.world.db.write() as s:
-            kiosk_asks.reprice(s, ask_id, fresh, same=same, now=START + SECOND)
+            approvals.reprice(s, ask_id, fresh, same=same, now=START + SECOND)
         row = asks.row(ask_id)
         assert (row.state, row.reason) == (("approved", None) if stays else ("expired", "price"))
         assert row.offer_id == (fresh if stays else asks.offer)
         assert row.answered_at == START
     waits = asks.ask(visit="waits")
     with asks.world.db.write() as s:
-        kiosk_asks.reprice(s, waits, fresh, same=True, now=START)
+        approvals.reprice(s, waits, fresh, same=True, now=START)
     assert asks.row(waits).offer_id == asks.offer
 
 
@@ -218,12 +218,12 @@ def test_the_desk_is_away_for_ten_minutes_after_a_guest_waited_in_vain(asks: Ask
 
     def away(at: timedelta, where: int = home) -> bool:
         with asks.world.db.read() as s:
-            found = kiosk_asks.desk_is_away(s, where, START + at)
+            found = approvals.desk_is_away(s, where, START + at)
             row = kiosk_of(asks.world, asks.kiosk)
             if where == home:
-                assert kiosk_asks.waits_in_vain(s, row, START + at) is found
+                assert approvals.waits_in_vain(s, row, START + at) is found
                 row.rule = "code"
-                assert not kiosk_asks.waits_in_vain(s, row, START + at)
+                assert not approvals.waits_in_vain(s, row, START + at)
             return found
 
     assert not away(timedelta(0))
@@ -232,11 +232,11 @@ def test_the_desk_is_away_for_ten_minutes_after_a_guest_waited_in_vain(asks: Ask
     assert [away(at) for at in times] == [False, True, True, False]
     assert not away(LASTS, home + 1)
     with asks.world.db.write() as s:
-        assert kiosk_asks.expire_asks(s, START + LASTS) == 1
+        assert approvals.expire_asks(s, START + LASTS) == 1
     assert away(LASTS)
     left = asks.ask(SECOND, "b")
     with asks.world.db.write() as s:
-        kiosk_asks.end_asks(s, asks.kiosk, "b", START + 2 * SECOND)
+        approvals.end_asks(s, asks.kiosk, "b", START + 2 * SECOND)
     assert asks.row(left).reason == "left"
     assert away(LASTS + SECOND), "a guest who left tells nothing of the desk"
     answered = asks.ask(2 * SECOND, "c")
@@ -250,7 +250,7 @@ def test_what_waits_too_long_ends_and_nothing_earlier(asks: AskDesk) -> None:
 
     def late(at: timedelta) -> tuple[bool, int]:
         with asks.world.db.write() as s, locked(s) as tables:
-            found = kiosk_asks.has_late(s, START + at), kiosk_asks.expire_asks(s, START + at)
+            found = approvals.has_late(s, START + at), approvals.expire_asks(s, START + at)
         assert tables == {"kiosk_asks"}
         return found
 
@@ -266,10 +266,10 @@ def test_an_unused_approval_stores_no_name_longer_than_it_may_be_used(asks: AskD
     assert asks.answer(unused, MILLISECOND)
     assert asks.answer(used, MILLISECOND)
     with asks.world.db.write() as s:
-        kiosk_asks.use_ask(s, used, 7)
+        approvals.use_ask(s, used, 7)
     for at, is_stored in ((LASTS + MILLISECOND, True), (LASTS + 2 * MILLISECOND, False)):
         with asks.world.db.write() as s:
-            ended = kiosk_asks.has_late(s, START + at), kiosk_asks.expire_asks(s, START + at)
+            ended = approvals.has_late(s, START + at), approvals.expire_asks(s, START + at)
         assert ended == (not is_stored, int(not is_stored))
         assert bool(asks.row(unused).wish_enc) is is_stored
     assert asks.row(unused).state == AskState.EXPIRED
@@ -285,10 +285,10 @@ def test_a_guest_who_goes_away_ends_what_became_no_order(asks: AskDesk) -> None:
     ordered = asks.ask(visit="ordered")
     assert asks.answer(ordered)
     with asks.world.db.write() as s:
-        kiosk_asks.use_ask(s, ordered, 7)
+        approvals.use_ask(s, ordered, 7)
         with locked(s) as tables:
             for visit in ("v", "late", "ordered"):
-                kiosk_asks.end_asks(s, asks.kiosk, visit, START)
+                approvals.end_asks(s, asks.kiosk, visit, START)
         assert tables == {"kiosk_asks"}
     states = [asks.row(each).state for each in (waits, approved, theirs, other, late, ordered)]
     assert states == ["expired", "expired", "waiting", "waiting", "expired", "approved"]
@@ -299,10 +299,10 @@ def test_the_desks_no_stays_a_no_when_its_guest_goes_away(asks: AskDesk) -> None
     declined, over = asks.ask(), asks.ask(-LASTS, "over")
     assert asks.answer(declined, approved=False, reason="full")
     with asks.world.db.write() as s:
-        assert kiosk_asks.expire_asks(s, START) == 1
+        assert approvals.expire_asks(s, START) == 1
     with asks.world.db.write() as s:
         for visit in ("v", "over"):
-            kiosk_asks.end_asks(s, asks.kiosk, visit, START + SECOND)
+            approvals.end_asks(s, asks.kiosk, visit, START + SECOND)
     rows = [asks.row(each) for each in (declined, over)]
     assert [(row.state, row.reason) for row in rows] == [("declined", "full"), ("expired", None)]
 
@@ -328,6 +328,6 @@ def test_an_ask_of_a_removed_kiosk_is_ended_too(asks: AskDesk) -> None:
     ask_id = asks.ask()
     with asks.world.db.write() as s:
         revoke(s.get_one(Kiosk, asks.kiosk), START)
-    assert kiosk_watch.watch(asks.world.db, START + LASTS - MILLISECOND) == 0
-    assert kiosk_watch.watch(asks.world.db, START + LASTS) == 1
+    assert watch.watch(asks.world.db, START + LASTS - MILLISECOND) == 0
+    assert watch.watch(asks.world.db, START + LASTS) == 1
     assert (asks.row(ask_id).state, asks.row(ask_id).wish_enc) == ("expired", None)

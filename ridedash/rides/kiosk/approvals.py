@@ -14,7 +14,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders.kiosk_rules import (
+from ridedash.rides.kiosk.rules import (
     HOUR,
     ORDERS_AN_HOUR,
     KioskRefusal,

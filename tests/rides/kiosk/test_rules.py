@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides.orders import kiosk_rules, kiosk_watch
-from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused, StatedGuest
+from ridedash.rides.kiosk import rules, watch
+from ridedash.rides.kiosk.rules import KioskRefusal, KioskRefused, StatedGuest
 from ridedash.store.accounts import add_account
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.kiosks import Kiosk, KioskVisit, Ticket
@@ -52,7 +52,7 @@ def cancelled(desk: Desk, **facts: Any) -> int:
 def limit(desk: Desk, name: str = "Otter", room: str | None = None) -> KioskRefusal | None:
     with desk.services.db.read() as s:
         try:
-            kiosk_rules.check_limits(s, s.get_one(Kiosk, 1), StatedGuest(name, room), NOON)
+            rules.check_limits(s, s.get_one(Kiosk, 1), StatedGuest(name, room), NOON)
         except KioskRefused as error:
             return error.why
     return None
@@ -74,7 +74,7 @@ def limit(desk: Desk, name: str = "Otter", room: str | None = None) -> KioskRefu
 def test_the_rule_of_a_kiosk_unless_staff_stand_there_or_rides_were_jokes(
     facts: dict[str, Any], rule: str
 ) -> None:
-    assert kiosk_rules.rule_now(Kiosk(**facts), NOON) == rule
+    assert rules.rule_now(Kiosk(**facts), NOON) == rule
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_cars_that_a_kiosk_offers_when_the_property_pays_and_when_not(
     kind: str, category: str, product: dict[str, Any], offered: tuple[bool, bool]
 ) -> None:
     row = Offer(kind=kind, category=category, product=product)
-    assert tuple(kiosk_rules.offered_here(row, pays) for pays in (True, False)) == offered
+    assert tuple(rules.offered_here(row, pays) for pays in (True, False)) == offered
 
 
 def test_a_name_is_compared_as_people_write_it_and_a_room_before_a_name() -> None:
     assert StatedGuest("ANA").key == StatedGuest("ana").key
     assert StatedGuest("Ana", "412").key == StatedGuest("Bo", "412").key != StatedGuest("Ana").key
-    assert kiosk_rules.who_is("a" * 20) == StatedGuest("a" * 20)
-    assert kiosk_rules.who_is("٤١٢b") == StatedGuest("412b", "412b"), "as the desk reads it"
+    assert rules.who_is("a" * 20) == StatedGuest("a" * 20)
+    assert rules.who_is("٤١٢b") == StatedGuest("412b", "412b"), "as the desk reads it"
 
 
 def test_a_kiosk_books_with_its_own_account_or_the_default_one(desk: Desk) -> None:
@@ -108,7 +108,7 @@ def test_a_kiosk_books_with_its_own_account_or_the_default_one(desk: Desk) -> No
         kiosk = s.get_one(Kiosk, 1)
 
         def at() -> int | None:
-            found = kiosk_rules.account_at(s, kiosk)
+            found = rules.account_at(s, kiosk)
             return found and found.id
 
         assert at() == desk.ids["desk.account"]
@@ -167,7 +167,7 @@ def items(desk: Desk) -> list[tuple[int, str, str | None]]:
 def test_a_refusal_is_audited_and_one_at_a_limit_is_reported_at_the_newest_ride(desk: Desk) -> None:
     def refuse(why: KioskRefusal) -> None:
         with desk.services.db.write() as s:
-            kiosk_rules.note_refused(s, s.get_one(Kiosk, 1), why, NOON)
+            rules.note_refused(s, s.get_one(Kiosk, 1), why, NOON)
 
     order(desk, "BOOKED", ago=DAY)
     refuse(KioskRefusal.LIVE)
@@ -188,9 +188,9 @@ def test_a_refusal_is_audited_and_one_at_a_limit_is_reported_at_the_newest_ride(
 
 def watched(desk: Desk, now: datetime = NOON) -> bool:
     with desk.services.db.read() as s:
-        would = kiosk_watch._with_ended_rides(s, now)
+        would = watch._with_ended_rides(s, now)
     with desk.services.db.write() as s:
-        found = kiosk_rules.watch_ended(s, s.get_one(Kiosk, 1), now)
+        found = rules.watch_ended(s, s.get_one(Kiosk, 1), now)
     assert bool(would) is found
     return found
 
@@ -232,15 +232,15 @@ def test_what_made_a_kiosk_ask_does_not_count_again(desk: Desk) -> None:
     until(desk, NOON + 35 * MINUTE)
     with desk.services.db.write() as s:
         row = s.get_one(Kiosk, 1)
-        assert not kiosk_rules.watch_ended(s, row, NOON + 35 * MINUTE)
+        assert not rules.watch_ended(s, row, NOON + 35 * MINUTE)
         row.code_until = NOON
-        assert kiosk_rules.watch_ended(s, row, NOON)
+        assert rules.watch_ended(s, row, NOON)
 
 
 def test_the_desk_names_a_ride_by_its_ticket(desk: Desk) -> None:
     made = order(desk)
     with desk.services.db.read() as s:
-        assert kiosk_rules.number_of(s, made) == f"#{made}"
+        assert rules.number_of(s, made) == f"#{made}"
 
 
 def visit(desk: Desk, order_id: int | None, **facts: Any) -> None:
@@ -260,32 +260,32 @@ def test_a_ticket_that_was_not_shown_within_45_seconds_is_reported_to_the_desk(d
     refused = order(desk, "REJECTED")
     for made in (late, fresh, refused):
         visit(desk, made, screen="sending")
-    assert kiosk_watch.watch(desk.services.db, NOON) == 2
+    assert watch.watch(desk.services.db, NOON) == 2
     assert screens(desk) == {
         f"v{late}": "unshown",
         f"v{fresh}": "sending",
         f"v{refused}": "unshown",
     }
     assert items(desk) == [(late, "kiosk_no_ticket", f"#{late} · Guest Heron")]
-    assert kiosk_watch.watch(desk.services.db, NOON) == 0
+    assert watch.watch(desk.services.db, NOON) == 0
 
 
 def test_all_that_is_looked_after_is_counted_and_locked(desk: Desk) -> None:
     db = desk.services.db
-    assert kiosk_watch.watch(db, NOON) == 0
+    assert watch.watch(db, NOON) == 0
     for _ in range(2):
         cancelled(desk)
-    assert kiosk_watch.watch(db, NOON) == 1
+    assert watch.watch(db, NOON) == 1
     visit(desk, None, began_at=NOON - 3 * HOUR)
-    assert kiosk_watch.watch(db, NOON) == 1
+    assert watch.watch(db, NOON) == 1
     made = order(desk)
     with db.write() as s, locked(s) as tables:
-        assert kiosk_watch._tell_desk(s, made, NOON) == 0
-        assert kiosk_watch._watch_ended(s, 1_000, NOON) == 0
+        assert watch._tell_desk(s, made, NOON) == 0
+        assert watch._watch_ended(s, 1_000, NOON) == 0
         assert tables == {"kiosk_visits", "kiosks", "orders"}
     for _ in range(2):
         cancelled(desk, kiosk=2)
     with db.write() as s:
         for row in s.query(Kiosk):
             row.revoked_at = NOON
-    assert kiosk_watch.watch(db, NOON) == 0
+    assert watch.watch(db, NOON) == 0

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from ridedash import wire
 from ridedash.rides.actions.acknowledge import acknowledge
-from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_place
-from ridedash.rides.orders.kiosk_asks import AskAnswer, NewAsk, answer_ask, waiting_asks
-from ridedash.rides.orders.kiosk_codes import NewCode, OpenCode, make_code, open_code
-from ridedash.rides.orders.kiosk_place import KioskPress
-from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused, rule_now, who_is
-from ridedash.rides.orders.kiosk_watch import watch
+from ridedash.rides.kiosk import approvals, desk_codes, place
+from ridedash.rides.kiosk.approvals import AskAnswer, NewAsk, answer_ask, waiting_asks
+from ridedash.rides.kiosk.desk_codes import NewCode, OpenCode, make_code, open_code
+from ridedash.rides.kiosk.place import KioskPress
+from ridedash.rides.kiosk.rules import KioskRefusal, KioskRefused, rule_now, who_is
+from ridedash.rides.kiosk.watch import watch
 from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.privacy.erase import ErasedGuest, erase
 from ridedash.rides.privacy.retention import RetentionDays, retention_job
@@ -61,7 +61,7 @@ def new_ask(world: World, pushed: KioskPress) -> int:
         pushed.request,
     )
     with world.db.write() as s:
-        return kiosk_asks.ask(s, world.vault, new, world.clock())
+        return approvals.ask(s, world.vault, new, world.clock())
 
 
 def yes(world: World, ask_id: int, *, house_pays: bool) -> bool:
@@ -201,7 +201,7 @@ def typed(world: World, kiosk: int, what: str) -> OpenCode | None:
     found = code_of(world, house_pays=what == "house")
     if what == "used":
         with world.db.write() as s:
-            kiosk_codes.use_up(s, found, kiosk, world.clock())
+            desk_codes.use_up(s, found, kiosk, world.clock())
         return replace(found, house_pays=False)
     if what == "old":
         world.clock.go(601)
@@ -253,13 +253,13 @@ def test_five_wrong_codes_in_ten_minutes_and_then_none(world: World) -> None:
 
     def may() -> bool:
         with world.db.write() as s:
-            return kiosk_codes.may_try(s, kiosk, world.clock())
+            return desk_codes.may_try(s, kiosk, world.clock())
 
     assert [may() for _ in range(7)] == [True] * 5 + [False] * 2
     world.clock.go(601)
     assert may()
     with world.db.write() as s:
-        kiosk_codes.was_right(s, kiosk)
+        desk_codes.was_right(s, kiosk)
     assert [may() for _ in range(6)] == [True] * 5 + [False]
 
 
@@ -457,7 +457,7 @@ def test_an_approval_is_for_the_requested_car(world: World) -> None:
     dear = replace(pushed, ask_id=ask_id, offer_id=kiosk_offer(world, kiosk, "prime"))
     assert refused(world, dear) == KioskRefusal.NOT_APPROVED
     with world.db.write() as s:
-        kiosk_asks.reprice(s, ask_id, dear.offer_id, same=False, now=world.clock())
+        approvals.reprice(s, ask_id, dear.offer_id, same=False, now=world.clock())
     assert refused(world, dear) == KioskRefusal.NOT_APPROVED  # the property approved another price
     assert refused(world, replace(pushed, ask_id=ask_id)) == KioskRefusal.NOT_APPROVED
 
@@ -467,7 +467,7 @@ def test_asks_that_are_answered_too_late_or_whose_guest_left_expire(world: World
     late, left = press(world, kiosk), press(world, kiosk)
     late_id, left_id = new_ask(world, late), new_ask(world, left)
     with world.db.write() as s:
-        kiosk_asks.end_asks(s, left.kiosk_id, left.visit_id, world.clock())
+        approvals.end_asks(s, left.kiosk_id, left.visit_id, world.clock())
     assert not yes(world, left_id, house_pays=True)
     world.clock.go(180)
     assert not yes(world, late_id, house_pays=True)
@@ -562,10 +562,10 @@ def test_the_order_of_a_press_is_found_at_its_own_kiosk_alone(world: World) -> N
     order_id = pressed(world, pushed).order_id
     pressed(world, press(world, other))
     with world.db.read() as s:
-        found = [kiosk_place.order_of_press(s, each, pushed.secret) for each in (kiosk, other)]
+        found = [place.order_of_press(s, each, pushed.secret) for each in (kiosk, other)]
         assert [each and each.id for each in found] == [order_id, None]
-        assert kiosk_place.order_of_press(s, kiosk, "another page") is None
-        newest = kiosk_place.order_of_page(s, kiosk, ["another page", pushed.secret])
+        assert place.order_of_press(s, kiosk, "another page") is None
+        newest = place.order_of_page(s, kiosk, ["another page", pushed.secret])
         assert newest is not None
         assert newest.id == order_id
-        assert kiosk_place.order_of_page(s, other, [pushed.secret]) is None
+        assert place.order_of_page(s, other, [pushed.secret]) is None

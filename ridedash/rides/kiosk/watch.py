@@ -11,7 +11,7 @@ from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.rides.orders import kiosk_asks, kiosk_rules
+from ridedash.rides.kiosk import approvals, rules
 from ridedash.rides.state import transitions
 from ridedash.store import kiosk_visits
 from ridedash.store.database.database import Database
@@ -29,7 +29,7 @@ TICKET_WITHIN: Final = timedelta(seconds=45)
 def watch(db: Database, now: datetime) -> int:
     """Look once at all kiosks. Returns how many rows it changed; writes only when it has to."""
     with db.read() as s:
-        waiting = kiosk_asks.has_late(s, now)  # includes kiosks that were removed
+        waiting = approvals.has_late(s, now)  # includes kiosks that were removed
         kiosks = s.scalars(select(Kiosk.id).where(Kiosk.revoked_at.is_(None))).all()
         if not kiosks and not waiting:
             return 0
@@ -43,7 +43,7 @@ def watch(db: Database, now: datetime) -> int:
         changed += sum(_tell_desk(s, order_id, now) for order_id in late)
         for visit_id in lost:
             kiosk_visits.end_lost(s, visit_id, now)
-        return changed + len(lost) + kiosk_asks.expire_asks(s, now)
+        return changed + len(lost) + approvals.expire_asks(s, now)
 
 
 def note_shown_on_phone(db: Database, visit: Visit, now: datetime) -> None:
@@ -72,19 +72,19 @@ def _with_ended_rides(s: Session, now: datetime) -> list[int]:
         .where(
             free,
             Kiosk.revoked_at.is_(None),
-            Order.created_at > now - kiosk_rules.LIVE_FOR,
+            Order.created_at > now - rules.LIVE_FOR,
             Ride.status == wire.BOOKING_CANCELLED,
-            Ride.ended_at > now - kiosk_rules.HOUR,
+            Ride.ended_at > now - rules.HOUR,
         )
         .group_by(Kiosk.id)
-        .having(func.count(Ride.id) >= kiosk_rules.ENDED_EARLY)
+        .having(func.count(Ride.id) >= rules.ENDED_EARLY)
     )
     return list(s.scalars(query))
 
 
 def _watch_ended(s: Session, kiosk_id: int, now: datetime) -> int:
     kiosk = s.get(Kiosk, kiosk_id, with_for_update=True)
-    return int(kiosk is not None and kiosk_rules.watch_ended(s, kiosk, now))
+    return int(kiosk is not None and rules.watch_ended(s, kiosk, now))
 
 
 def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
@@ -100,6 +100,6 @@ def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
     if not waiting or order.state in kiosk_visits.NO_TICKET_NEEDED:
         return len(waiting)
     guest = s.get_one(Guest, order.guest_id)
-    number = kiosk_rules.number_of(s, order_id)
+    number = rules.number_of(s, order_id)
     transitions.raise_attention(s, order, NO_TICKET, f"{number} · {guest.name}", now)
     return len(waiting)

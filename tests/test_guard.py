@@ -41,9 +41,8 @@ LAYERS = [  # the lowest first: a package may import from lower layers, and from
     {"rides"},
     {"wording", "maps", "places", "turns"},
     {"services"},
-    {"several", "phones", "form_fields"},
-    {"lists"},
     {"forms"},  # uses messages from wording and the sources of places
+    {"lists"},
     {"extensions"},
     {"views"},
     {"demo"},
@@ -90,7 +89,6 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
 }
 FLASK_PACKAGES = {
     "extensions",
-    "form_fields",
     "forms",
     "wording",
     "views",
@@ -315,9 +313,7 @@ def test_no_comma_of_ours_stands_between_two_facts() -> None:
 def test_numbers_and_days_from_outside_are_read_in_one_module() -> None:
     """Other parsers would accept numbers too large for a database, and days of the year 1."""
     readers = re.compile(r"type=(int|float)\b|\b(date|time)\.fromisoformat|= IntegerField\(")
-    pages = [
-        path for path in MODULES if package(name_of(path)) in ("views", "forms", "form_fields")
-    ]
+    pages = [path for path in MODULES if package(name_of(path)) in ("views", "forms")]
     assert pages
     assert [name_of(path) for path in pages if readers.search(path.read_text())] == []
 

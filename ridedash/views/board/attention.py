@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ridedash import wire
-from ridedash.phones import tel
+from ridedash.forms.phones import tel
 from ridedash.rides.actions.acknowledge import LONG_SEARCH, NOT_BOOKED, SEEN_LONG_SEARCH
 from ridedash.rides.actions.door_marks import mark_of
 from ridedash.rides.state.transitions import HELD, LATE_DOUBLE

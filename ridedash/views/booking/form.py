@@ -10,7 +10,7 @@ from wtforms.fields.choices import SelectChoice
 
 from ridedash.extensions import services
 from ridedash.fits import MOST_BAGS, MOST_PEOPLE
-from ridedash.forms import DEPARTS, LANDS, BookingForm, TripForm, new_form_token
+from ridedash.forms.booking import DEPARTS, LANDS, BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Overtaken
 from ridedash.rides.orders.fields import FIELDS, SPOKEN_LANGUAGES, Refill, control_of
 from ridedash.rides.orders.guard import GuardBusy, OpenRide

@@ -7,7 +7,7 @@ from flask import Blueprint, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import TripForm, new_form_token
+from ridedash.forms.booking import TripForm, new_form_token
 from ridedash.inputs import row_id, row_ids, whole_number
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 from wtforms.validators import ValidationError
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import BookingForm, check_ahead
+from ridedash.forms.booking import BookingForm, check_ahead
 from ridedash.rides.times.schedule_times import (
     LATEST,
     SERIES_LATEST,

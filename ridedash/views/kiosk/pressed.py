@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from ridedash.extensions import language, services
+from ridedash.forms.phones import PhoneError, read_phone
 from ridedash.inputs import whole_number
-from ridedash.phones import PhoneError, read_phone
 from ridedash.rides.kiosk import approvals, desk_codes, place, rules
 from ridedash.rides.kiosk.approvals import AskNow, GuestRequest, NewAsk
 from ridedash.rides.kiosk.desk_codes import OpenCode

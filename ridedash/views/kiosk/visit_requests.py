@@ -15,7 +15,7 @@ from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import services
-from ridedash.forms import TripForm
+from ridedash.forms.booking import TripForm
 from ridedash.geo import LatLng
 from ridedash.rides.kiosk import rules
 from ridedash.store.actors import by_kiosk

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, jsonify, redirect, render_template, reque
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import new_form_token
+from ridedash.forms.booking import new_form_token
 from ridedash.inputs import whole_number
 from ridedash.lists.columns import Knows
 from ridedash.lists.decoding import ENCODINGS

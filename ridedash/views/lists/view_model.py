@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.orm import Session
 
 from ridedash.fits import Capacity
+from ridedash.forms.phones import described, reading_of
 from ridedash.lists.lines import EDITABLE, Here
 from ridedash.lists.table import Field, Oddity, Out
-from ridedash.phones import described, reading_of
 from ridedash.rides.guest_lists.press import (
     ANSWERABLE,
     LIST_GUARD,

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from werkzeug.datastructures import MultiDict
 
+from ridedash.forms.phones import PhoneError, grouped, read_phone
 from ridedash.geo import LatLng, is_valid
-from ridedash.phones import PhoneError, grouped, read_phone
 from ridedash.places import (
     MOST_TYPED,
     Geocoder,

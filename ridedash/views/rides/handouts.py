@@ -8,7 +8,7 @@ from flask import Blueprint, abort, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import Services, limiter, services
-from ridedash.phones import grouped
+from ridedash.forms.phones import grouped
 from ridedash.rides.share_links import (
     MOST_LINKS,
     LinkKind,

@@ -31,7 +31,16 @@ from wtforms.validators import (
 from wtforms.widgets import CheckboxInput
 
 from ridedash.fits import MOST_BAGS, MOST_PEOPLE, Party
-from ridedash.form_fields import CoordinateField, CountField, NumberField
+from ridedash.forms.fields import CoordinateField, CountField, NumberField
+from ridedash.forms.phones import (
+    PhoneError,
+    PhoneReading,
+    kind_of,
+    numbers_in,
+    read_phone,
+    reading_of,
+)
+from ridedash.forms.several import SeriesRequest, read_series
 from ridedash.geo import LatLng, is_valid
 from ridedash.inputs import (
     calendar_day,
@@ -41,7 +50,6 @@ from ridedash.inputs import (
     required_id,
     weekday,
 )
-from ridedash.phones import PhoneError, PhoneReading, kind_of, numbers_in, read_phone, reading_of
 from ridedash.places import MOST_TYPED, parse_coordinates, sent_point
 from ridedash.rides.orders.fields import (
     FIELDS,
@@ -54,7 +62,6 @@ from ridedash.rides.orders.fields import (
 from ridedash.rides.times.schedule_times import LATEST, SOONEST, LocalTime, SeriesRide, dates_key
 from ridedash.rides.times.time_words import ENGLISH_WORDS, TimeWords
 from ridedash.rides.times.typed_words import TIME_CHARS
-from ridedash.several import SeriesRequest, read_series
 from ridedash.text import one_line, plain_code
 from ridedash.wording import lazy as _
 from ridedash.wording import ngettext

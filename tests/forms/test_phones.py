@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ridedash.phones import (
+from ridedash.forms.phones import (
     PhoneAsks,
     PhoneError,
     grouped,

@@ -7,7 +7,7 @@ from flask import Flask
 from flask_babel import Babel
 from werkzeug.datastructures import MultiDict
 
-from ridedash.forms import BookingForm, TripForm, new_form_token
+from ridedash.forms.booking import BookingForm, TripForm, new_form_token
 from ridedash.geo import LatLng
 
 

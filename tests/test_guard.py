@@ -57,6 +57,7 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
         {"booking", "guest"},
         {"board", "lists"},
         {"kiosk"},
+        {"door"},
         {"registry"},
     ],
     "rides": [

@@ -11,7 +11,7 @@ from ridedash.store.audit import AuditRow
 from ridedash.store.kiosks import revoke
 from ridedash.store.models.kiosks import Kiosk, Ticket
 from ridedash.store.models.orders import TimelineEvent
-from tests.views.kiosk.doors import paired
+from tests.views.door.doors import paired
 from tests.views.ride_pages import Desk, token
 
 pytestmark = pytest.mark.database

@@ -24,7 +24,7 @@ LEFT_FOR: Final = timedelta(minutes=2)  # how long a row stays after its ride be
 HERE, COMING, LEFT = "here", "coming", "left"
 IN_ORDER: Final = (HERE, COMING, LEFT)
 LATE: Final = 1_000_000  # minutes, for a car whose arrival is unknown
-# the ride company's words for colours that static/css/kiosk/door.css has
+# the ride company's words for colours that static/css/door/door.css has
 COLOURS: Final = frozenset(
     {"white", "black", "silver", "grey", "red", "blue", "green", "yellow", "orange", "brown"}
     | {"gold", "beige", "maroon"}

@@ -20,8 +20,8 @@ from ridedash.store.doors import cars_at_door, ended_without_ride, ticket_number
 from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.models.people import Property
 from ridedash.store.orders import orders_by_ids
+from ridedash.views.door.rows import LEFT_FOR, DoorList, door_list, is_light
 from ridedash.views.kiosk.device import release, the_kiosk
-from ridedash.views.kiosk.door_rows import LEFT_FOR, DoorList, door_list, is_light
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.web import devices
 from ridedash.views.web.face import face_of
@@ -49,7 +49,7 @@ def show() -> str | BaseResponse:
     home = _home(device)
     speak(_language(device, home))
     return render_template(
-        "kiosk/door.html",
+        "door/page.html",
         face=face_of(home),
         look=_look(device, home, now),
         timezone=zone(home.timezone).key,

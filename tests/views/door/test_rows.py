@@ -13,7 +13,7 @@ from ridedash.store.doors import NO_DRIVER_FOR, cars_at_door, ended_without_ride
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import orders_by_ids
-from ridedash.views.kiosk.door_rows import LEFT_FOR, DoorList, colour_of, door_list, is_light
+from ridedash.views.door.rows import LEFT_FOR, DoorList, colour_of, door_list, is_light
 from ridedash.views.rides.facts import RideFacts
 from tests.views.ride_pages import NOON, Desk, snapshot_facts
 

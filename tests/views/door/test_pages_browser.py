@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from ridedash.store import kiosks
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import Order, Ride
-from tests.views.kiosk.doors import device_page
+from tests.views.door.doors import device_page
 from tests.views.ride_pages import NOON
 from tests.views.served import Served, served_desk, violations
 

@@ -62,13 +62,12 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
     ],
     "rides": [
         {"state", "times", "health"},
-        {"accounts", "privacy", "journals"},
+        {"accounts", "privacy", "journals", "monitoring"},
         {"runtime"},
-        {"orders"},
-        {"kiosk", "tracking", "guest_lists"},
+        {"orders", "tracking"},
+        {"kiosk", "guest_lists", "share_links"},
         {"actions"},
-        {"worker", "share_links", "monitoring"},
-        {"correct_guest"},
+        {"worker"},
     ],
     "service": [
         {"errors"},

@@ -38,6 +38,7 @@ from ridedash.text import compact_key
 NO_DRIVER: Final = "no_driver"  # no driver a minute after the service's search should have ended
 NOT_KNOWN: Final = "not_known"  # the service no longer knows the id
 TOO_OLD: Final = "too_old"  # still live after a day
+STOPPED: Final = "stopped_following"  # a timeline event: staff ended the polls
 POISON: Final = "poison"  # answers about the ride can't be recorded
 CLEARED_BY_POLLS: Final = (NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD)
 

@@ -14,7 +14,7 @@ from ridedash.places import (
     coordinates_text,
     find_typed,
 )
-from ridedash.rides.correct_guest import GuestFacts
+from ridedash.rides.actions.correct_guest import GuestFacts
 from ridedash.rides.orders.resolve import Checked
 from ridedash.store.orders import OrderPage
 from ridedash.text import MAX_NAME, lines, one_line, plain_code

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from ridedash.rides import correct_guest
-from ridedash.rides.correct_guest import (
+from ridedash.rides.actions import correct_guest
+from ridedash.rides.actions.correct_guest import (
     Corrected,
     CorrectedMeanwhile,
     Correction,

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from bench import frame
 from bench.frame import Absent, Ratio, Result, Run, line
-from ridedash.rides.orders.answer_journal import SLOT, JournalFile
+from ridedash.rides.journals.answer_journal import SLOT, JournalFile
 from ridedash.rides.worker import Worker
 from tests import databases
 from tests.rides.desk_world import World

@@ -12,7 +12,7 @@ from sqlalchemy import func, insert, select
 
 from bench.fake_tracking import KINDS
 from ridedash.rides.accounts.tokens import AccountTokens
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient

@@ -8,7 +8,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ridedash import config, extensions
-from ridedash.phones import grouped, kind_of, tel
+from ridedash.forms.phones import grouped, kind_of, tel
 from ridedash.services import build_services, redis_trust
 from ridedash.store.database.database import Clock
 from ridedash.views import registry

@@ -14,8 +14,8 @@ from ridedash.geo import LatLng
 from ridedash.observability.metrics import Metrics
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.monitoring import Monitor
-from ridedash.rides.orders import transitions
 from ridedash.rides.runtime import Runtime
+from ridedash.rides.state import transitions
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic

@@ -41,9 +41,8 @@ LAYERS = [  # the lowest first: a package may import from lower layers, and from
     {"rides"},
     {"wording", "maps", "places", "turns"},
     {"services"},
-    {"several", "phones", "form_fields"},
-    {"lists"},
     {"forms"},  # uses messages from wording and the sources of places
+    {"lists"},
     {"extensions"},
     {"views"},
     {"demo"},
@@ -58,17 +57,17 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
         {"booking", "guest"},
         {"board", "lists"},
         {"kiosk"},
+        {"door"},
         {"registry"},
     ],
     "rides": [
-        {"states", "codes"},
-        {"accounts", "privacy", "health", "tickets"},
-        {"runtime", "kiosk_state"},
-        {"orders"},
-        {"tracking"},
+        {"state", "times", "health"},
+        {"accounts", "privacy", "journals", "monitoring"},
+        {"runtime"},
+        {"orders", "tracking"},
+        {"kiosk", "guest_lists", "share_links"},
         {"actions"},
-        {"worker", "share_links", "monitoring", "kiosk_health"},
-        {"correct_guest"},
+        {"worker"},
     ],
     "service": [
         {"errors"},
@@ -90,7 +89,6 @@ INNER_LAYERS = {  # the same for the folders and files inside a package
 }
 FLASK_PACKAGES = {
     "extensions",
-    "form_fields",
     "forms",
     "wording",
     "views",
@@ -315,9 +313,7 @@ def test_no_comma_of_ours_stands_between_two_facts() -> None:
 def test_numbers_and_days_from_outside_are_read_in_one_module() -> None:
     """Other parsers would accept numbers too large for a database, and days of the year 1."""
     readers = re.compile(r"type=(int|float)\b|\b(date|time)\.fromisoformat|= IntegerField\(")
-    pages = [
-        path for path in MODULES if package(name_of(path)) in ("views", "forms", "form_fields")
-    ]
+    pages = [path for path in MODULES if package(name_of(path)) in ("views", "forms")]
     assert pages
     assert [name_of(path) for path in pages if readers.search(path.read_text())] == []
 
@@ -631,7 +627,7 @@ SHORT_MODULES = {
     "ridedash.__about__",
     "ridedash.cli.__main__",
     "ridedash.cli.errors",
-    "ridedash.rides.codes",
+    "ridedash.rides.state.codes",
     "ridedash.views.rides.access",
     "ridedash.wsgi",
 }

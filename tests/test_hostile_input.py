@@ -15,7 +15,7 @@ from sqlalchemy import delete
 from werkzeug.routing import Rule
 
 from ridedash.extensions import limiter
-from ridedash.forms import TripForm
+from ridedash.forms.booking import TripForm
 from ridedash.geo import LatLng
 from ridedash.places import SandboxPlaces
 from ridedash.rides.share_links import LinkKind, make_link

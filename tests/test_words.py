@@ -145,7 +145,7 @@ def test_figures_count_what_guests_meet_and_what_was_read() -> None:
     done.add(key[1], "Da", auto_comments=["critical"], user_comments=["reviewed: native, 2026-12"])
     done.add("Nobody reads this anywhere", "", flags=["machine"])
     done.add("Play this story", "", locations=[("templates/demo/page.html", 3)])
-    both = [("ridedash/demo/words.py", 3), ("ridedash/forms.py", 9)]
+    both = [("ridedash/demo/words.py", 3), ("ridedash/forms/booking.py", 9)]
     done.add("Staff read it too", "Auch", flags=["machine"], locations=both)
     statistics = "guests=1/1 staff=1/2 demo=0/1 critical=1/1 reviewed=1/1"
     assert words.figures_of(done) == statistics

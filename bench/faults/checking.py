@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import select
 
 from bench.faults.desk import Desk
-from ridedash.rides.orders.transitions import FRESH
+from ridedash.rides.state.transitions import FRESH
 from ridedash.store.orders import Order, OrderState
 
 S = OrderState

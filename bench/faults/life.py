@@ -18,7 +18,7 @@ from bench.faults import mutants
 from bench.faults.clock import FastClock
 from bench.faults.double import LedgerFile
 from ridedash.rides.accounts.tokens import AccountTokens
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import OfferStale, place
 from ridedash.rides.runtime import Runtime

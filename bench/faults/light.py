@@ -10,8 +10,8 @@ from bench.faults.bodies import Hostile
 from bench.faults.shop import Shop
 from ridedash import wire
 from ridedash.rides.actions.call import result_of_error
-from ridedash.rides.orders.answer_journal import _packed
-from ridedash.rides.orders.outcome import Outcome, classify
+from ridedash.rides.journals.answer_journal import _packed
+from ridedash.rides.state.outcome import Outcome, classify
 from ridedash.rides.tracking.merge import RideState, merge
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.bookings import Done, NewBooking

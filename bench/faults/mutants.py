@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from sqlalchemy import update
 
-from ridedash.rides.orders import send, transitions
-from ridedash.rides.orders.outcome import Outcome, classify
+from ridedash.rides.orders import send
 from ridedash.rides.orders.send import Claimed, Prepared, Sender
-from ridedash.rides.orders.settle import settle
+from ridedash.rides.state import transitions
+from ridedash.rides.state.outcome import Outcome, classify
+from ridedash.rides.state.settle import settle
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.errors import NoAnswer

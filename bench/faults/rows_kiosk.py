@@ -16,10 +16,10 @@ from bench.faults.desk import DROP, PICKUP, database
 from bench.faults.desk import Press as Known
 from bench.faults.rows_crashes import met, needed
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
-from ridedash.rides.orders.kiosk_asks import GuestRequest
-from ridedash.rides.orders.kiosk_place import KioskPress, book
+from ridedash.rides.kiosk.approvals import GuestRequest
+from ridedash.rides.kiosk.place import KioskPress, book
+from ridedash.rides.kiosk.tickets import Looked, look_up, pin_of, ride_number
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.tickets import Looked, look_up, pin_of, ride_number
 from ridedash.store.actors import by_kiosk
 from ridedash.store.models.kiosks import Kiosk, Ticket
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer

@@ -16,8 +16,8 @@ from bench.faults.crashing import POINTS, READY, CrashRun, crash_run
 from bench.faults.desk import AWAY, DROP, PICKUP, database
 from bench.faults.rows_crashes import met
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
-from ridedash.rides.orders import list_press
-from ridedash.rides.orders.list_press import CarPlan
+from ridedash.rides.guest_lists import press
+from ridedash.rides.guest_lists.press import CarPlan
 from ridedash.rides.orders.press import token_of
 from ridedash.rides.orders.request import new_group, new_reference
 from ridedash.store.guest_lists import (
@@ -48,10 +48,10 @@ class WithLists(CrashRun):
             self._press(rng, self._read(rng))
         elif rng.random() < 0.05:
             who = self.desk.property_id, rng.choice(running), self.desk.staff_id
-            list_press.stop(self.desk.db, self.desk.clock, *who)
+            press.stop(self.desk.db, self.desk.clock, *who)
         for stopped in self._lists(ListState.STOPPED):
             who = self.desk.property_id, stopped, self.desk.staff_id
-            list_press.go_on(self.desk.db, self.desk.clock, *who)
+            press.go_on(self.desk.db, self.desk.clock, *who)
 
     def is_busy(self) -> bool:
         """Whether an order or a list is still in progress."""
@@ -120,8 +120,8 @@ class WithLists(CrashRun):
         ]
         shown = desk.property_id, list_id, 0
         for _ in range(rng.randint(1, 2)):
-            with contextlib.suppress(*AWAY, list_press.ListChanged):
-                list_press.book(desk.db, desk.clock, shown, desk.staff_id, cars)
+            with contextlib.suppress(*AWAY, press.ListChanged):
+                press.book(desk.db, desk.clock, shown, desk.staff_id, cars)
         with desk.db.read() as s:
             states = s.scalars(select(ListLine.state).where(ListLine.list_id == list_id)).all()
         if LineState.OPEN not in states:

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from bench.faults.scoreboard import POSTGRESQL, SQLITE, Case, Verdict, row
 from bench.faults.shop import Service, Shop, database_in, shop
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.worker import Worker
 from ridedash.store.models.orders import OrderState

@@ -21,7 +21,7 @@ from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import APP_TOKEN, Hasty, Service, Shop, shop
 from bench.faults.sockets import AFTER_THE_BOOKING, LONG_LABEL, behind_tls, deaf, refusing
 from ridedash.geo import LatLng
-from ridedash.rides.codes import NO_CONNECTION
+from ridedash.rides.state.codes import NO_CONNECTION
 from ridedash.service.client import RideClient
 from ridedash.service.errors import NoAnswer, ServiceError, Unreadable
 from ridedash.service.transport.http import Http

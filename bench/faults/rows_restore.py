@@ -17,9 +17,9 @@ from sqlalchemy import select
 from bench.faults import crashing
 from bench.faults.scoreboard import POSTGRESQL, SQLITE, Case, Verdict, row
 from bench.faults.shop import Service, Shop, database_in, shop
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.orders import after_restore
 from ridedash.rides.orders.after_restore import TakeUp
-from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.worker import Worker
 from ridedash.store import restores
 from ridedash.store.models.restores import LostOrder

@@ -25,7 +25,7 @@ from bench.faults.rows_locked import comes, followed
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import Service, shop
 from ridedash.rides.actions import request
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.tracking.policy import MOST_CALLS
 from ridedash.rides.worker import Worker
 from ridedash.store.database.database import Database

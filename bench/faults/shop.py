@@ -23,7 +23,7 @@ from ridedash.extensions import Services, limiter
 from ridedash.factory import create_app
 from ridedash.places import SandboxPlaces
 from ridedash.rides.accounts.tokens import AccountTokens
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import place
 from ridedash.rides.runtime import Runtime

@@ -11,7 +11,7 @@ from ridedash.cli import worker_port
 from ridedash.cli.database_errors import database_errors
 from ridedash.cli.errors import CommandError, no_property
 from ridedash.rides.accounts.rotate_keys import rotate
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.privacy.retention import RetentionDays, retention_job
 from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services, follow_turns

@@ -27,7 +27,7 @@ from ridedash.demo.day.progress import EXTENSION, Progress
 from ridedash.demo.emptying import delete_rides
 from ridedash.demo.sandbox_control import SandboxControl
 from ridedash.geo import LatLng
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.worker import Worker
 from ridedash.sandbox import create_sandbox
 from ridedash.sandbox.city.city import cities

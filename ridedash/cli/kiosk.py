@@ -8,7 +8,7 @@ from ridedash.__about__ import __version__
 from ridedash.cli.doctor import print_report
 from ridedash.cli.doctor_stores import Finding, database
 from ridedash.config import is_loopback
-from ridedash.rides.kiosk_health import can, is_alive, is_old, is_wrong, skew_s
+from ridedash.rides.kiosk.health import can, is_alive, is_old, is_wrong, skew_s
 from ridedash.services import Services
 from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import Kiosk, KioskKind

@@ -11,9 +11,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from ridedash.cli.doctor_stores import Finding
 from ridedash.cli.errors import CommandError
 from ridedash.rides.health import absent_hosts, compared
+from ridedash.rides.journals.restore import lacks_journals, unknown_sends
+from ridedash.rides.journals.sent_journal import SentJournal
 from ridedash.rides.orders import after_restore
-from ridedash.rides.orders.restore import lacks_journals, unknown_sends
-from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.services import Services
 from ridedash.store import restores
 

@@ -277,7 +277,9 @@ def _country(typed: str | None) -> str | None:
 
     Raises CommandError for letters that no country has.
     """
-    from ridedash.phones import COUNTRIES  # imported here: it loads the rules of phone numbers
+    from ridedash.forms.phones import (
+        COUNTRIES,  # imported here: it loads the rules of phone numbers
+    )
 
     if typed is None:
         return None

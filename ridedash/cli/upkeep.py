@@ -3,7 +3,7 @@
 import argparse
 
 from ridedash.cli.errors import CommandError, no_property
-from ridedash.phones import described, reading_of
+from ridedash.forms.phones import described, reading_of
 from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
 from ridedash.services import Services
 from ridedash.store import properties

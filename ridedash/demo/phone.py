@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
 from ridedash.rides.share_links import RideOver, give_link, token_of
-from ridedash.rides.states import BEING_SENT
+from ridedash.rides.state.states import BEING_SENT
 from ridedash.store.actors import by_staff
 from ridedash.store.models.orders import Order
 from ridedash.views.web.current_user import current_staff

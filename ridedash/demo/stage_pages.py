@@ -21,7 +21,7 @@ from ridedash.demo.stories.interpreter import runs
 from ridedash.demo.story_pages import chosen
 from ridedash.demo.words import clock_now
 from ridedash.extensions import services
-from ridedash.rides.tickets import ride_number
+from ridedash.rides.kiosk.tickets import ride_number
 from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import KioskKind, Ticket
 from ridedash.store.models.people import Property

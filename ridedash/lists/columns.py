@@ -27,11 +27,11 @@ from ridedash.lists.words import (
     known,
     plain,
 )
-from ridedash.rides.orders.schedule_times import NoSuchTime
-from ridedash.rides.orders.time_answers import NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, UNSPACED, TimeWords
-from ridedash.rides.orders.typed_time import read_time
-from ridedash.rides.orders.typed_words import TIME_CHARS
+from ridedash.rides.times.schedule_times import NoSuchTime
+from ridedash.rides.times.time_answers import NotATime, TimeQuestion, TimeRefusal
+from ridedash.rides.times.time_words import ENGLISH_WORDS, UNSPACED, TimeWords
+from ridedash.rides.times.typed_time import read_time
+from ridedash.rides.times.typed_words import TIME_CHARS
 from ridedash.text import normalised, plain_code
 
 PHONE_DIGITS: Final = 7  # digits from which a number is a phone, not a room

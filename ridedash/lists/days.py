@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Final
 
-from ridedash.rides.orders.time_answers import NotATime
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, TimeWords
-from ridedash.rides.orders.typed_days import read_days
-from ridedash.rides.orders.typed_time import Text
-from ridedash.rides.orders.typed_words import tagged
+from ridedash.rides.times.time_answers import NotATime
+from ridedash.rides.times.time_words import ENGLISH_WORDS, TimeWords
+from ridedash.rides.times.typed_days import read_days
+from ridedash.rides.times.typed_time import Text
+from ridedash.rides.times.typed_words import tagged
 
 MOST_DAYS: Final = 4  # among which a person chooses
 # a date within a title: 5.12.2026, 05 DEC 2026, Dec 5th, tomorrow; each is looked for by itself

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ridedash.rides.orders.time_words import TimeWords
+from ridedash.rides.times.time_words import TimeWords
 
 CUT: Final = "\0"  # where a part was cut out
 _BEFORE: Final = r"(?<![\d.:/+-])"

@@ -12,16 +12,16 @@ from datetime import date, datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from ridedash.forms.phones import PhoneError, grouped, numbers_in, read_phone
 from ridedash.inputs import flight_number, is_journey_number, whole_number
 from ridedash.lists.columns import ROOM_LONGEST, is_room
 from ridedash.lists.days import is_dayless, on_day
 from ridedash.lists.table import Field, Row
 from ridedash.lists.words import DITTO, NOTHING, NOW, known, plain
 from ridedash.names import name_key
-from ridedash.phones import PhoneError, grouped, numbers_in, read_phone
 from ridedash.rides.orders.fields import MAX_NAME, MAX_NOTE
-from ridedash.rides.orders.schedule_times import LATEST, SOONEST, LocalTime
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, TimeWords
+from ridedash.rides.times.schedule_times import LATEST, SOONEST, LocalTime
+from ridedash.rides.times.time_words import ENGLISH_WORDS, TimeWords
 from ridedash.text import ascii_digits, one_line, plain_code, room_key
 from ridedash.wording import gettext as _
 from ridedash.wording.typed_times import PickupTexts, TimeRefused, pass_words

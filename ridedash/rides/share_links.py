@@ -16,8 +16,8 @@ from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.rides.actions.acknowledge import STOPPED
-from ridedash.rides.states import WITHOUT_RIDE
+from ridedash.rides.state.states import WITHOUT_RIDE
+from ridedash.rides.tracking.policy import STOPPED
 from ridedash.store import audit
 from ridedash.store.actors import Actor
 from ridedash.store.database.database import Database

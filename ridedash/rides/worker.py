@@ -23,12 +23,13 @@ from ridedash.observability.exceptions import reason
 from ridedash.observability.logs import worker_step
 from ridedash.rides import health
 from ridedash.rides.actions.call import Caller
-from ridedash.rides.orders import kiosk_watch, recover
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.guest_lists.waves import ListDriver
+from ridedash.rides.journals.answer_journal import AnswerJournal
+from ridedash.rides.journals.sent_journal import EvenClock
+from ridedash.rides.kiosk import watch
+from ridedash.rides.orders import recover
 from ridedash.rides.orders.due import Promoter
-from ridedash.rides.orders.list_waves import ListDriver
 from ridedash.rides.orders.send import Sender
-from ridedash.rides.orders.sent_journal import EvenClock
 from ridedash.rides.privacy import retention
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking import claims, ends
@@ -291,7 +292,7 @@ class Worker:
         if self._is_due("recovery", RECOVER_EVERY_S, always):
             changed += recover.recover(self.runtime.db, self.runtime.clock(), self.watch.is_current)
         if self._is_due("kiosks", KIOSKS_EVERY_S, always):
-            changed += kiosk_watch.watch(self.runtime.db, self.runtime.clock())
+            changed += watch.watch(self.runtime.db, self.runtime.clock())
         if self._is_due("retention", RETENTION_EVERY_S, always=False):
             now = self.runtime.clock()
             if self._is_even(now):  # data that is deleted because of a wrong clock is gone for good

@@ -139,7 +139,7 @@ class RideClient:
         """Create a booking, once, on a fresh connection (docs/service-interface.md 1).
 
         Raises errors.NoAnswer only. The caller decides what the answer means
-        (`rides.orders.outcome`, docs/booking-protocol.md 1.4).
+        (`rides.state.outcome`, docs/booking-protocol.md 1.4).
         """
         request = self._request(CREATE, token, json=order.payload())
         return create_answer_of(self._call(request, Priority.WRITE, CREATE_PATIENCE_S))

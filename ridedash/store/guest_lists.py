@@ -35,6 +35,11 @@ __all__ = [
 DRAFT_LASTS: Final = timedelta(days=7)  # a list that nobody has pressed is deleted after it
 NEAR: Final = timedelta(hours=2)  # two planned rides of one guest this close may be one
 SHOWN: Final = 12  # lists that are offered on the page of a new one
+# why a list is stopped
+LIST_STOPPED: Final = "LIST_STOPPED"  # by a person
+LIST_FAILING: Final = "LIST_FAILING"  # none of the last wave was booked
+LIST_RESTORED: Final = "LIST_RESTORED"  # the database was restored
+LIST_SILENT: Final = "LIST_SILENT"  # the ride service could not be asked for ten minutes
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,19 @@ def planned_nearby(
 
 
 # ---- privacy (docs/security.md 8)
+
+
+def stop_list(found: GuestList, code: str, now: datetime) -> None:
+    """RUNNING to STOPPED, with the reason; the lines keep waiting."""
+    found.state, found.code = ListState.STOPPED, code
+    found.owner = found.lease_until = found.next_at = None
+    touch(found, now)
+
+
+def touch(found: GuestList, now: datetime) -> None:
+    """Note a change that the page of the list shows."""
+    found.version += 1
+    found.changed_at = now
 
 
 def forget_orders(s: Session, order_ids: Collection[int]) -> None:

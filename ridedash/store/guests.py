@@ -36,7 +36,7 @@ class GuestDetails:
     """
 
     name: str
-    phone: str | None = None  # as ridedash/phones.py stores it
+    phone: str | None = None  # as ridedash/forms/phones.py stores it
     room: str | None = None
     language: str | None = None
     note: str | None = None

@@ -40,13 +40,14 @@ from ridedash.views.booking import (
     series,
 )
 from ridedash.views.booking import pages as booking
+from ridedash.views.door import pages as door
 from ridedash.views.guest import pages as guest
 from ridedash.views.history import csv_export, search
 from ridedash.views.history import pages as history
 from ridedash.views.insights import csv_export as insights_csv
 from ridedash.views.insights import pages as insights
-from ridedash.views.kiosk import door, own_phone
 from ridedash.views.kiosk import orders as kiosk_orders
+from ridedash.views.kiosk import own_phone
 from ridedash.views.kiosk import pages as kiosk
 from ridedash.views.kiosk import pairing as kiosk_pairing
 from ridedash.views.kiosk import visit as kiosk_visit

@@ -192,7 +192,7 @@ def _is_named(word: str, name: str) -> bool:
 
 
 def declined_words(reason: str) -> Said:
-    """Why the desk declined; `reason` is one of REASONS in rides/orders/kiosk_asks.py."""
+    """Why the desk declined; `reason` is one of REASONS in rides/kiosk/approvals.py."""
     if reason in ("full", "not_guest"):
         return kiosk_words(f"declined_{reason}")
     return kiosk_words("declined")

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from babel.core import Locale
 
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, UNSPACED, TimeWords, Words
+from ridedash.rides.times.time_words import ENGLISH_WORDS, UNSPACED, TimeWords, Words
 from ridedash.wording.languages import ENGLISH, LANGUAGES
 from ridedash.wording.say import gettext as _
 from ridedash.wording.say import lazy_pgettext, pgettext

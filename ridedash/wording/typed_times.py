@@ -6,16 +6,16 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from ridedash.inputs import calendar_day, time_of_day
-from ridedash.rides.orders.schedule_times import (
+from ridedash.rides.times.schedule_times import (
     LATEST,
     LocalTime,
     NoSuchTime,
     local_time,
     local_times,
 )
-from ridedash.rides.orders.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, TimeWords
-from ridedash.rides.orders.typed_time import read_time
+from ridedash.rides.times.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
+from ridedash.rides.times.time_words import ENGLISH_WORDS, TimeWords
+from ridedash.rides.times.typed_time import read_time
 from ridedash.wording.say import gettext as _
 from ridedash.wording.say import isolated, lazy
 from ridedash.wording.time_words import examples

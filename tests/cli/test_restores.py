@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from ridedash.cli.errors import CommandError
 from ridedash.cli.restores import accept_restore, finding, restored_at
 from ridedash.config import load
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services
 from ridedash.store import restores

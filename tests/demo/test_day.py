@@ -26,8 +26,8 @@ from ridedash.demo.day import plan
 from ridedash.demo.day.playing import PHONE
 from ridedash.demo.day.progress import EXTENSION, Progress, after_the_day, words
 from ridedash.factory import create_app
+from ridedash.forms.phones import read_phone
 from ridedash.geo import LatLng
-from ridedash.phones import read_phone
 from ridedash.rides.worker import Worker
 from ridedash.sandbox import create_sandbox
 from ridedash.sandbox.bookings.snapshots import by_booking

@@ -16,8 +16,8 @@ from ridedash.demo.sandbox_control import NotDone, NotOurs, SandboxControl
 from ridedash.demo.stories import runs
 from ridedash.demo.words import FAULTS, SCENARIOS
 from ridedash.geo import LatLng
-from ridedash.rides.orders.restore import catch_up
-from ridedash.rides.orders.sent_journal import SentEntry, SentJournal
+from ridedash.rides.journals.restore import catch_up
+from ridedash.rides.journals.sent_journal import SentEntry, SentJournal
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.sandbox.trips.planner import SCENARIOS as OF_SANDBOX
 from ridedash.service.transport.http import Http

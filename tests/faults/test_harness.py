@@ -20,9 +20,9 @@ from bench.faults.rows_busy_year import judged, soaked
 from bench.faults.rows_crashes import met, needed, verdict
 from bench.faults.rows_restore import restored_sqlite
 from bench.faults.scoreboard import Case, Missing, Row, RowResult, Verdict, row
-from ridedash.rides.orders import restore
+from ridedash.rides.journals import restore
+from ridedash.rides.journals.sent_journal import SentJournal
 from ridedash.rides.orders.place import OfferStale
-from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from ridedash.store.orders import Offer, Order, OrderState
 from tests.databases import SQLITE, new_database

@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import AccountTokens
-from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import Placed, place
 from ridedash.rides.runtime import Failpoint, Runtime, no_failpoint

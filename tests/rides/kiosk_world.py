@@ -4,10 +4,10 @@ import itertools
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ridedash.rides.orders.kiosk_asks import GuestRequest
-from ridedash.rides.orders.kiosk_place import KioskPress, book
+from ridedash.rides.kiosk.approvals import GuestRequest
+from ridedash.rides.kiosk.place import KioskPress, book
+from ridedash.rides.kiosk.tickets import pin_of
 from ridedash.rides.orders.place import Placed
-from ridedash.rides.tickets import pin_of
 from ridedash.store.actors import by_kiosk
 from ridedash.store.models.kiosks import Kiosk, Ticket
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer

@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import select
 
-from ridedash.rides.orders import list_press
-from ridedash.rides.orders.list_press import CarPlan
+from ridedash.rides.guest_lists import press
+from ridedash.rides.guest_lists.press import CarPlan
 from ridedash.rides.orders.request import new_group, new_reference
 from ridedash.store.guest_lists import (
     GuestList,
@@ -106,17 +106,17 @@ class ListWorld:
         """Book these cars, or one for each line."""
         wanted = cars or tuple(self.plan(line.number) for line in self.lines)
         shown = self.world.property_id, self.id, self.row.version if version is None else version
-        return list_press.book(self.world.db, self.world.clock, shown, self.world.staff_id, wanted)
+        return press.book(self.world.db, self.world.clock, shown, self.world.staff_id, wanted)
 
     def stop(self) -> bool:
-        return list_press.stop(self.world.db, self.world.clock, *self._who)
+        return press.stop(self.world.db, self.world.clock, *self._who)
 
     def go_on(self) -> bool:
-        return list_press.go_on(self.world.db, self.world.clock, *self._who)
+        return press.go_on(self.world.db, self.world.clock, *self._who)
 
     def answer(self, number: int, code: str) -> bool:
         line = self.world.property_id, self.id, number
-        return list_press.answer(self.world.db, self.world.clock, line, self.world.staff_id, code)
+        return press.answer(self.world.db, self.world.clock, line, self.world.staff_id, code)
 
     @property
     def _who(self) -> tuple[int, int, int]:

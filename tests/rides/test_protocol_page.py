@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from ridedash.rides.states import TRANSITIONS
+from ridedash.rides.state.states import TRANSITIONS
 from ridedash.service import client
 from ridedash.service.client import Operation
 from ridedash.store.models.orders import OrderState

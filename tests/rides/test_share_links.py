@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides.actions.acknowledge import STOPPED
 from ridedash.rides.share_links import (
     LONGEST,
     LinkKind,
@@ -20,6 +19,7 @@ from ridedash.rides.share_links import (
     replace_rider_links,
     token_of,
 )
+from ridedash.rides.tracking.policy import STOPPED
 from ridedash.store.actors import by_kiosk, by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import secret_hash

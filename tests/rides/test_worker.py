@@ -16,7 +16,8 @@ from sqlalchemy.exc import OperationalError
 
 from ridedash.observability.logs import worker_step
 from ridedash.rides.health import can_send, counts, heartbeat_age
-from ridedash.rides.orders import kiosk_watch, transitions
+from ridedash.rides.kiosk import watch
+from ridedash.rides.state import transitions
 from ridedash.rides.tracking.pool import Polling
 from ridedash.rides.worker import LOOK_EVERY_S, REST_S, Job, Worker
 from ridedash.service_time import ServiceTime, Turn
@@ -530,7 +531,7 @@ def test_kiosks_and_old_answers_are_looked_after_too(
 ) -> None:
     done: list[str] = []
     with world.worker() as worker:
-        monkeypatch.setattr(kiosk_watch, "watch", lambda *_given: done.append("kiosks") or 0)
+        monkeypatch.setattr(watch, "watch", lambda *_given: done.append("kiosks") or 0)
         monkeypatch.setattr(worker.journal, "drop_old", lambda _now: done.append("journal"))
         for _ in range(2):
             worker.step()

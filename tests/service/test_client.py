@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridedash.geo import LatLng
-from ridedash.rides.orders.outcome import classify
+from ridedash.rides.state.outcome import classify
 from ridedash.service.client import DATE_LASTS_S, RideClient
 from ridedash.service.errors import (
     BadStatus,

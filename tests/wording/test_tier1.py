@@ -16,9 +16,9 @@ import pytest
 from flask import Flask, Response, request
 
 from ridedash.extensions import babel, limiter
-from ridedash.rides.orders import transitions
 from ridedash.rides.orders.fields import SPOKEN_LANGUAGES
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.rides.state import transitions
 from ridedash.rides.tracking.merge import DRIVER_LOST
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.actors import by_staff

@@ -7,9 +7,9 @@ from typing import Final
 import pytest
 from flask import Flask
 
-from ridedash.rides.orders.time_answers import NotATime, TimeQuestion, TimeRefusal
-from ridedash.rides.orders.time_words import ENGLISH_WORDS, TWO_THINGS, TimeWords, normalised_words
-from ridedash.rides.orders.typed_time import read_time
+from ridedash.rides.times.time_answers import NotATime, TimeQuestion, TimeRefusal
+from ridedash.rides.times.time_words import ENGLISH_WORDS, TWO_THINGS, TimeWords, normalised_words
+from ridedash.rides.times.typed_time import read_time
 from ridedash.views.booking.pickup_times import quick_times
 from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.wording.languages import LANGUAGES

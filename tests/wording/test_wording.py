@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ridedash import wire, wording
-from ridedash.rides import codes
-from ridedash.rides.orders.kiosk_rules import LIMITS
+from ridedash.rides.kiosk.rules import LIMITS
+from ridedash.rides.state import codes
 from ridedash.rides.tracking.policy import ALARMS
 from ridedash.store.models.orders import OrderState
 from ridedash.wire import Kind

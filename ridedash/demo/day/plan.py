@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from ridedash import wire
 from ridedash.demo.cast import CAST, CastGuest
-from ridedash.rides.orders.schedule_times import SOONEST
+from ridedash.rides.times.schedule_times import SOONEST
 
 DAYS: Final = 7  # days of history
 RIDES_A_DAY: Final = range(8, 12)

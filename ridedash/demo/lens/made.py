@@ -12,8 +12,14 @@ from typing import Any, Final
 from ridedash.demo.lens.operations import object_in
 from ridedash.demo.lens.store import RecordedCall, Side
 from ridedash.rides.actions.call import ActionResult, result_of_error
-from ridedash.rides.codes import CONTRADICTION, NO_ANSWER, NO_CONNECTION, RATE_LIMITED, RECONNECT
-from ridedash.rides.orders.outcome import Outcome, classify
+from ridedash.rides.state.codes import (
+    CONTRADICTION,
+    NO_ANSWER,
+    NO_CONNECTION,
+    RATE_LIMITED,
+    RECONNECT,
+)
+from ridedash.rides.state.outcome import Outcome, classify
 from ridedash.rides.tracking import merge as merging
 from ridedash.rides.tracking.merge import Merged, RideState, merge
 from ridedash.service.client import create_answer_of, snapshot_of

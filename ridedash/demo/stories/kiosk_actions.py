@@ -10,13 +10,12 @@ from ridedash.demo.stories.here import NotPlayed, here, offer_to_book
 from ridedash.demo.stories.model import KioskBook, KioskLook
 from ridedash.demo.stories.runs import StoryRun
 from ridedash.extensions import services
-from ridedash.rides import tickets
-from ridedash.rides.orders import kiosk_place
-from ridedash.rides.orders.kiosk_asks import GuestRequest
-from ridedash.rides.orders.kiosk_place import KioskPress
+from ridedash.rides.kiosk import place, tickets
+from ridedash.rides.kiosk.approvals import GuestRequest
+from ridedash.rides.kiosk.place import KioskPress
+from ridedash.rides.kiosk.tickets import Looked
 from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.share_links import RideOver, give_link, token_of
-from ridedash.rides.tickets import Looked
 from ridedash.rides.tracking.record import otp_of
 from ridedash.store import audit, kiosk_visits
 from ridedash.store.actors import by_kiosk
@@ -48,7 +47,7 @@ def book_alone(run: StoryRun, action: KioskBook) -> dict[str, Any]:
     with s.db.read() as session:
         tz = zone(session.get_one(Property, at.property_id).timezone)
     try:
-        order_id = kiosk_place.book(s.runtime, s.settings.secret_key, press, tz).order_id
+        order_id = place.book(s.runtime, s.settings.secret_key, press, tz).order_id
     except PlaceError as error:
         raise NotPlayed(f"the kiosk does not book: {error}") from error
     # no page of a kiosk reports here that it has shown the ticket; without that record the desk
@@ -66,9 +65,9 @@ def _booked_values(run: StoryRun, action: KioskBook, order_id: int) -> dict[str,
 
 def _find_order(run: StoryRun, action: KioskBook, kiosk_id: int) -> int | None:
     """The id of the order that this guest has made; None before there is one."""
-    secret = kiosk_place.page_secret(kiosk_id, *_visit(run, action.ride))
+    secret = place.page_secret(kiosk_id, *_visit(run, action.ride))
     with services().db.read() as session:
-        order = kiosk_place.order_of_press(session, kiosk_id, secret)
+        order = place.order_of_press(session, kiosk_id, secret)
     return None if order is None else order.id
 
 
@@ -141,7 +140,7 @@ def _order(run: StoryRun, action: KioskLook) -> int:
 
 
 def _secret(run: StoryRun, action: KioskLook, kiosk_id: int) -> str:
-    return kiosk_place.page_secret(kiosk_id, *_visit(run, action.ride))
+    return place.page_secret(kiosk_id, *_visit(run, action.ride))
 
 
 def _pin(run: StoryRun, action: KioskLook, kiosk_id: int) -> str:

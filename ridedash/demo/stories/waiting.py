@@ -15,8 +15,8 @@ from ridedash.demo.stories.model import AllReached, Answering, Seen, Settled
 from ridedash.demo.stories.runs import StoryRun
 from ridedash.demo.stories.seen import FRESH, all_shown, fresh_rides, is_seen, order_of, ride_of
 from ridedash.extensions import services
-from ridedash.rides.codes import EXPIRED
-from ridedash.rides.states import TRANSITIONS, WITHOUT_RIDE
+from ridedash.rides.state.codes import EXPIRED
+from ridedash.rides.state.states import TRANSITIONS, WITHOUT_RIDE
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import Guest, Property
 from ridedash.views.web.formatting import clock_time, zone

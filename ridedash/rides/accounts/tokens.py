@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import InstrumentedAttribute
 
-from ridedash.rides.codes import KEY_MISSING, NO_CONNECTION, RECONNECT
+from ridedash.rides.state.codes import KEY_MISSING, NO_CONNECTION, RECONNECT
 from ridedash.service.errors import Refused, ServiceError, Unauthorized
 from ridedash.service.oauth import OAuthClient, SingleFlight, Tokens
 from ridedash.store import audit
@@ -80,7 +80,7 @@ def call_with_token(
 ) -> _Answer:
     """Make a call with an account's token; after a 401 repeat it once with a fresh token.
 
-    Not for create: rides/orders/settle.py decides whether that may be repeated
+    Not for create: rides/state/settle.py decides whether that may be repeated
     (docs/booking-protocol.md 1.4). Raises NeedsReconnect, NoRefreshNow, and what `call` raises.
     """
     token = tokens.bearer(account_id)

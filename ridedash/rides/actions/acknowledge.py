@@ -10,10 +10,10 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ridedash.rides import tickets
-from ridedash.rides.orders import transitions
-from ridedash.rides.orders.kiosk_rules import WRONG_PINS
-from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
+from ridedash.rides.kiosk import tickets
+from ridedash.rides.kiosk.rules import WRONG_PINS
+from ridedash.rides.state import transitions
+from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, STOPPED, TOO_OLD
 from ridedash.rides.tracking.told import TO_TELL, note_told
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
@@ -27,7 +27,6 @@ SEEN_LONG_SEARCH: Final = "seen_long_search"  # a timeline event: staff wait on 
 NOT_BOOKED: Final = "not_booked"  # the order failed, or the search found no driver
 SEEN_NOT_BOOKED: Final = "seen_not_booked"  # a timeline event: staff have seen that item
 SEEN: Final = {NOT_BOOKED: SEEN_NOT_BOOKED, LONG_SEARCH: SEEN_LONG_SEARCH}
-STOPPED: Final = "stopped_following"  # a timeline event
 # items for which the page offers to stop polling (docs/booking-protocol.md 3.2)
 STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
 

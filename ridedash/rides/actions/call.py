@@ -16,9 +16,9 @@ from ridedash.rides.accounts.tokens import (
     NoRefreshNow,
     call_with_token,
 )
-from ridedash.rides.codes import NO_CONNECTION, RATE_LIMITED, RECONNECT
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.states import FEEDBACK_CALLS, REPEATABLE
+from ridedash.rides.state.codes import NO_CONNECTION, RATE_LIMITED, RECONNECT
+from ridedash.rides.state.states import FEEDBACK_CALLS, REPEATABLE
 from ridedash.service.errors import (
     BadStatus,
     NoAnswer,

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import select
 
 from ridedash import wire
-from ridedash.rides.orders import transitions
+from ridedash.rides.state import transitions
 from ridedash.store import audit
 from ridedash.store.actors import Actor
 from ridedash.store.database.database import Database

@@ -15,8 +15,8 @@ from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.actions.call import ActionResult, Caller
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.states import ACCEPTED, TOO_LATE, may_cancel
-from ridedash.rides.states import actions as allowed_actions
+from ridedash.rides.state.states import ACCEPTED, TOO_LATE, may_cancel
+from ridedash.rides.state.states import actions as allowed_actions
 from ridedash.store import audit
 from ridedash.store.actors import Actor
 from ridedash.store.database.database import Clock, Database

@@ -14,14 +14,14 @@ from sqlalchemy.orm import Session
 from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
-from ridedash.rides.codes import RESTORED
-from ridedash.rides.orders import transitions
-from ridedash.rides.orders.outcome import from_record
+from ridedash.rides.journals.restore import Noticed, RestoreWatch, doubt, note_restore
+from ridedash.rides.journals.sent_journal import SentJournal
 from ridedash.rides.orders.request import digest
-from ridedash.rides.orders.restore import Noticed, RestoreWatch, doubt, note_restore
-from ridedash.rides.orders.sent_journal import SentJournal
-from ridedash.rides.orders.settle import settle
 from ridedash.rides.runtime import Runtime
+from ridedash.rides.state import transitions
+from ridedash.rides.state.codes import RESTORED
+from ridedash.rides.state.outcome import from_record
+from ridedash.rides.state.settle import settle
 from ridedash.service.errors import ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.bookings import NewBooking

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders import place, schedule_times, transitions
+from ridedash.rides.orders import place
 from ridedash.rides.orders.fields import CHANGEABLE, BookingRequest
 from ridedash.rides.orders.guard import stays_second_car
 from ridedash.rides.orders.place import RequestRefused
@@ -23,6 +23,8 @@ from ridedash.rides.orders.request import (
     ordered_value,
     restated,
 )
+from ridedash.rides.state import transitions
+from ridedash.rides.times import schedule_times
 from ridedash.store import audit, guests
 from ridedash.store.accounts import affiliate_uid_of
 from ridedash.store.database.database import Clock, Database, retry_conflict

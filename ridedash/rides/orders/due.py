@@ -24,7 +24,13 @@ from ridedash.rides.accounts.tokens import (
     NoRefreshNow,
     call_with_token,
 )
-from ridedash.rides.codes import (
+from ridedash.rides.journals.answer_journal import AnswerJournal
+from ridedash.rides.journals.restore import KnownToJournal, RestoreWatch
+from ridedash.rides.orders import request
+from ridedash.rides.orders.guard import OtherRideOpen, key_when_due
+from ridedash.rides.runtime import APART_S, Runtime
+from ridedash.rides.state import transitions
+from ridedash.rides.state.codes import (
     NO_ANSWER,
     NO_CONNECTION,
     NOT_BUILT,
@@ -32,12 +38,7 @@ from ridedash.rides.codes import (
     RATE_LIMITED,
     RECONNECT,
 )
-from ridedash.rides.orders import request, transitions
-from ridedash.rides.orders.answer_journal import AnswerJournal
-from ridedash.rides.orders.guard import OtherRideOpen, key_when_due
-from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
-from ridedash.rides.orders.schedule_times import WINDOW, wait_after
-from ridedash.rides.runtime import APART_S, Runtime
+from ridedash.rides.times.schedule_times import WINDOW, wait_after
 from ridedash.service.errors import (
     NoAnswer,
     Refused,
@@ -59,7 +60,7 @@ LEASE: Final = timedelta(seconds=60)  # longer than the requests of one attempt 
 LATE: Final = timedelta(seconds=60)
 SHORT_WAIT_S: Final = 5.0  # a wait as short as this still leaves the sender enough time
 ORDERED_LATE: Final = "ordered_late"  # a timeline event; its detail is minutes
-# reasons why a planned ride can't be ordered yet; others are in rides/codes.py, or are the
+# reasons why a planned ride can't be ordered yet; others are in rides/state/codes.py, or are the
 # service's own codes
 CAR_GONE: Final = "PLAN_CAR_GONE"  # the category is not offered at the pickup now
 NO_PRICE: Final = "PLAN_NO_PRICE"  # a price is needed and the service gave none

@@ -13,7 +13,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from ridedash import wire
-from ridedash.rides.orders.schedule_times import MARGIN
+from ridedash.rides.times.schedule_times import MARGIN
 from ridedash.store.actors import Actor
 
 UTC_ZONE: Final = ZoneInfo("UTC")

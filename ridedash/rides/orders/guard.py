@@ -35,7 +35,7 @@ from sqlalchemy.orm import Session
 from ridedash.names import name_key
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.press import Part, PlaceError
-from ridedash.rides.states import UNSENT
+from ridedash.rides.state.states import UNSENT
 from ridedash.store.models.lists import Companion
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest, Staff

@@ -16,9 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
-from ridedash.rides.codes import NO_CONNECTION, NOT_BUILT, START_MISSED
 from ridedash.rides.orders import request as requests
-from ridedash.rides.orders import transitions
 from ridedash.rides.orders.due import CAR_GONE, GUARD_BUSY, NO_PRICE, reason_code
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.guard import OtherRideOpen, key_when_due
@@ -31,6 +29,8 @@ from ridedash.rides.orders.place import (
 )
 from ridedash.rides.orders.press import Part
 from ridedash.rides.runtime import Runtime
+from ridedash.rides.state import transitions
+from ridedash.rides.state.codes import NO_CONNECTION, NOT_BUILT, START_MISSED
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.products import Product
 from ridedash.store import audit, guests
@@ -47,7 +47,7 @@ SHORTEST: Final = timedelta(minutes=10)  # less, and a guest who is still packin
 # a ride for the day; later ones are planned with a pickup time
 LONGEST: Final = timedelta(hours=24)
 MOST_MINOR: Final = 2**31 - 1  # the largest value of the ceiling's column
-# reasons why a press ordered nothing; others are in rides/codes.py and due.py
+# reasons why a press ordered nothing; others are in rides/state/codes.py and due.py
 ABOVE: Final = "START_ABOVE"  # the current price is above the ceiling
 START_METERED: Final = "START_METERED"  # the price was fixed and is now metered
 START_HELD: Final = "START_HELD"  # the database was restored: staff decide

@@ -19,15 +19,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
-from ridedash.rides.codes import WITHDRAWN
-from ridedash.rides.orders import transitions
 from ridedash.rides.orders.change import Change, Overtaken, apply, differences, differs
 from ridedash.rides.orders.due import CAR_GONE, reason_code
 from ridedash.rides.orders.fields import CHANGEABLE, BookingRequest
 from ridedash.rides.orders.place import RequestRefused, offer_of
 from ridedash.rides.orders.request import offered, ordered_value, seat_prices
-from ridedash.rides.orders.schedule_times import departure_of, ride_on
 from ridedash.rides.runtime import Runtime
+from ridedash.rides.state import transitions
+from ridedash.rides.state.codes import WITHDRAWN
+from ridedash.rides.times.schedule_times import departure_of, ride_on
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.products import Product
 from ridedash.store.actors import by_staff

@@ -13,7 +13,6 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders import schedule_times, transitions
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest
 from ridedash.rides.orders.guard import Allowed, PressGuard, check_not_replaced
 from ridedash.rides.orders.press import Part, PlaceError, parts, tokens_of
@@ -25,7 +24,9 @@ from ridedash.rides.orders.request import (
     request_digest,
 )
 from ridedash.rides.runtime import Failpoint, no_failpoint
-from ridedash.rides.states import UNSENT
+from ridedash.rides.state import transitions
+from ridedash.rides.state.states import UNSENT
+from ridedash.rides.times import schedule_times
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of, affiliate_uid_of
 from ridedash.store.database.database import (

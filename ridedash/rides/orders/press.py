@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from ridedash.rides.orders.fields import FIELDS, MOST_CARS, BookingRequest, Refill
-from ridedash.rides.orders.schedule_times import MOST_RIDES, departure_of
+from ridedash.rides.times.schedule_times import MOST_RIDES, departure_of
 
 MOST_PARTS: Final = max(MOST_RIDES, 2 * MOST_CARS)  # orders of one press
 

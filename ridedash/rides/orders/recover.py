@@ -12,10 +12,10 @@ from typing import Final
 from sqlalchemy import ColumnElement, Select, and_, or_, select, update
 from sqlalchemy.orm import Session
 
-from ridedash.rides.codes import EXPIRED, NO_ANSWER
-from ridedash.rides.orders import transitions
 from ridedash.rides.orders.guest_start import end_missed
-from ridedash.rides.states import FEEDBACK_CALLS, REPEATABLE
+from ridedash.rides.state import transitions
+from ridedash.rides.state.codes import EXPIRED, NO_ANSWER
+from ridedash.rides.state.states import FEEDBACK_CALLS, REPEATABLE
 from ridedash.store.actors import WORKER
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from ridedash.geo import LatLng
-from ridedash.rides.orders import schedule_times
 from ridedash.rides.orders.fields import (
     BookingField,
     BookingRequest,
@@ -21,6 +20,7 @@ from ridedash.rides.orders.fields import (
     order_columns,
 )
 from ridedash.rides.orders.press import Part, token_of
+from ridedash.rides.times import schedule_times
 from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product
 from ridedash.store.guests import GuestDetails

@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session
 from ridedash import wire
 from ridedash.geo import LatLng, distance_m
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
-from ridedash.rides.codes import WITHDRAWN
-from ridedash.rides.orders import transitions
-from ridedash.rides.orders.outcome import Outcome
-from ridedash.rides.orders.settle import settle
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.states import UNSENT
+from ridedash.rides.state import transitions
+from ridedash.rides.state.codes import WITHDRAWN
+from ridedash.rides.state.outcome import Outcome
+from ridedash.rides.state.settle import settle
+from ridedash.rides.state.states import UNSENT
 from ridedash.service.errors import BadStatus, Refused, ServiceError
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.tracking import Snapshot

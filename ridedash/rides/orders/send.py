@@ -16,15 +16,15 @@ from sqlalchemy.orm import Session
 
 from ridedash.observability.exceptions import reason
 from ridedash.rides.accounts.tokens import ELSEWHERE, NeedsReconnect, NoRefreshNow
-from ridedash.rides.codes import EXPIRED, NO_CONNECTION, NO_JOURNAL, NOT_BUILT
-from ridedash.rides.orders import transitions
-from ridedash.rides.orders.answer_journal import AnswerJournal, JournalFile
-from ridedash.rides.orders.outcome import AUTH, Outcome, classify, from_record
-from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
-from ridedash.rides.orders.sent_journal import SentEntry
-from ridedash.rides.orders.settle import settle
+from ridedash.rides.journals.answer_journal import AnswerJournal, JournalFile
+from ridedash.rides.journals.restore import KnownToJournal, RestoreWatch
+from ridedash.rides.journals.sent_journal import SentEntry
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.states import BadTransition
+from ridedash.rides.state import transitions
+from ridedash.rides.state.codes import EXPIRED, NO_CONNECTION, NO_JOURNAL, NOT_BUILT
+from ridedash.rides.state.outcome import AUTH, Outcome, classify, from_record
+from ridedash.rides.state.settle import settle
+from ridedash.rides.state.states import BadTransition
 from ridedash.service.types.bookings import CreateAnswer, NewBooking
 from ridedash.store import audit
 from ridedash.store.actors import WORKER

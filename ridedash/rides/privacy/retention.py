@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, delete, func, or_, select, text, update
 from sqlalchemy.orm import Session
 
-from ridedash.rides.codes import PLAN_MISSED
+from ridedash.rides.state.codes import PLAN_MISSED
 from ridedash.store.audit import AuditRow
 from ridedash.store.companions import forget_companions, remove_companions
 from ridedash.store.database.database import Database

@@ -13,7 +13,7 @@ from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.rides.orders import transitions
+from ridedash.rides.state import transitions
 from ridedash.rides.tracking.policy import POISON, poison_wait_s
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from ridedash import wire
 from ridedash.geo import LatLng, distance_m
 from ridedash.rides.accounts.tokens import TokenUnreadable
-from ridedash.rides.states import may_cancel
+from ridedash.rides.state.states import may_cancel
 from ridedash.rides.tracking import totals
 from ridedash.rides.tracking.intervals import FINAL_S, MIN_INTERVAL_S, next_poll_s, search_ends
 from ridedash.rides.tracking.merge import (
@@ -38,6 +38,7 @@ from ridedash.text import compact_key
 NO_DRIVER: Final = "no_driver"  # no driver a minute after the service's search should have ended
 NOT_KNOWN: Final = "not_known"  # the service no longer knows the id
 TOO_OLD: Final = "too_old"  # still live after a day
+STOPPED: Final = "stopped_following"  # a timeline event: staff ended the polls
 POISON: Final = "poison"  # answers about the ride can't be recorded
 CLEARED_BY_POLLS: Final = (NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD)
 

@@ -22,9 +22,9 @@ from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
-from ridedash.rides.orders import transitions
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.states import BadTransition
+from ridedash.rides.state import transitions
+from ridedash.rides.state.states import BadTransition
 from ridedash.rides.tracking import policy
 from ridedash.rides.tracking.claims import ORDERS, RIDE_AND_ORDER, RIDES, Claim, postpone
 from ridedash.rides.tracking.merge import DRIVER_LOST, RideState

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.rides.orders.transitions import add_event, clear_attention
+from ridedash.rides.state.transitions import add_event, clear_attention
 from ridedash.rides.tracking.merge import CAR_SWAPPED, DRIVER_LOST
 from ridedash.store.models.orders import Attention, Order, Ride, TimelineEvent
 

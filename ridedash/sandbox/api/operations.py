@@ -9,16 +9,55 @@ from flask import Blueprint, Request, Response, jsonify, request
 
 from ridedash import wire
 from ridedash.sandbox import request_parsing
-from ridedash.sandbox.api import faults, feedback_options
+from ridedash.sandbox.api import faults
 from ridedash.sandbox.api.products import products
 from ridedash.sandbox.bookings import actions, snapshots
 from ridedash.sandbox.bookings import create as bookings
 from ridedash.sandbox.oauth.tokens import user_of
-from ridedash.sandbox.pricing.categories import tariff_of
-from ridedash.sandbox.request_parsing import RequestRefusal
+from ridedash.sandbox.pricing.categories import CATEGORY_IDS, tariff_of
+from ridedash.sandbox.request_parsing import RequestRefusal, bad_request
 from ridedash.sandbox.services import SandboxServices, services
 from ridedash.sandbox.store import ReadCache
 from ridedash.sandbox.users import SandboxUser, find_user
+
+COMPLAINTS: Final = (
+    "Delayed Pick up",
+    "Driver Unprofessional",
+    "Driver Untrained",
+    "Unsafe Driving",
+    "Car Quality",
+    "Incorrect Billing",
+    "Dropped at wrong location",
+    "Not Value for Money",
+)
+PRAISE: Final = (
+    "Polite and professional driver",
+    "On-time pickup",
+    "Comfortable feature-rich car",
+    "Driver familiar with the route",
+    "Value for Money",
+)
+NEEDS_SUB_CATEGORY: Final = frozenset({"rental", "outstation"})
+
+
+def feedback_options(category: str, sub_category: str) -> dict[str, Any]:
+    """The body of the answer to feedback_options.
+
+    Raises RequestRefusal for a missing or unknown category, and for rental or outstation without a
+    sub_category.
+    """
+    if not category:
+        raise bad_request("category is required")
+    if category not in CATEGORY_IDS | NEEDS_SUB_CATEGORY:
+        message = "There is no such category"
+        raise RequestRefusal(
+            200, {"status": wire.FAILURE, "code": wire.INVALID_CAR_CATEGORY, "message": message}
+        )
+    if category in NEEDS_SUB_CATEGORY and not sub_category:
+        raise bad_request("sub_category is required for outstation and rental")
+    labels = {str(rating): list(COMPLAINTS) for rating in range(1, 5)} | {"5": list(PRAISE)}
+    return {"status": wire.SUCCESS, "driver_feedback_options": labels}
+
 
 bp: Final = Blueprint("api", __name__)
 INVALID_TOKEN: Final = "invalid_token"  # noqa: S105 - a code, not a token
@@ -222,6 +261,6 @@ def feedback(call: OperationCall, user: SandboxUser) -> Body:
 @operation("feedback_options")
 def options(call: OperationCall, user: SandboxUser) -> Body:  # noqa: ARG001 - equal for all users
     """Feedback options (docs/service-interface.md 8)."""
-    return feedback_options.options(
+    return feedback_options(
         call.request.args.get("category", ""), call.request.args.get("sub_category", "")
     )

@@ -1,30 +1,93 @@
 """The OAuth 2.0 server: authorize (code with PKCE S256), token, refresh rotation, revoke."""
 
 import base64
+import hashlib
 import hmac
 import re
 import secrets
-from typing import Any, Final
+import sqlite3
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
 
-from ridedash.sandbox.oauth import codes
 from ridedash.sandbox.oauth.tokens import (
     ACCESS,
     ACCESS_SECONDS,
     REFRESH,
     REFRESH_SECONDS,
     TokenGrant,
+    fingerprint,
     issue,
     revoke,
+    revoke_family,
     spend_refresh,
 )
 from ridedash.sandbox.request_parsing import RequestRefusal
 from ridedash.sandbox.services import SandboxServices, services
 from ridedash.sandbox.users import SANDBOX_USERS, find_user
+
+CODE_SECONDS: Final = 120.0
+
+
+class CodeRequest(NamedTuple):
+    """The authorization request that a code was issued for."""
+
+    user: str
+    redirect_uri: str
+    challenge: str
+    scope: str
+
+
+class Presented(NamedTuple):
+    """The fields with which a client exchanges a code for tokens."""
+
+    code: str
+    redirect_uri: str
+    verifier: str
+
+
+def issue_code(connection: sqlite3.Connection, authorized: CodeRequest, wall: float) -> str:
+    """Store a new code and return it."""
+    code = secrets.token_urlsafe(24)
+    connection.execute(
+        "INSERT INTO codes (hash, user, redirect_uri, challenge, scope, expires_at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (fingerprint(code), *authorized, wall + CODE_SECONDS),
+    )
+    return code
+
+
+def spend_code(
+    connection: sqlite3.Connection, presented: Presented, wall: float
+) -> TokenGrant | None:
+    """Exchange a code for a grant; None if it is unknown, expired, used or doesn't match.
+
+    A code that is presented twice revokes the tokens of its first use (RFC 6749, 4.1.2).
+    """
+    row = connection.execute(
+        "SELECT * FROM codes WHERE hash = ?", (fingerprint(presented.code),)
+    ).fetchone()
+    if row is None:
+        return None
+    if row["family"] is not None:
+        revoke_family(connection, row["family"])
+        return None
+    proved = hmac.compare_digest(challenge_of(presented.verifier), row["challenge"])
+    if row["expires_at"] <= wall or row["redirect_uri"] != presented.redirect_uri or not proved:
+        return None
+    family = secrets.token_hex(8)
+    connection.execute("UPDATE codes SET family = ? WHERE hash = ?", (family, row["hash"]))
+    return TokenGrant(row["user"], row["scope"], family)
+
+
+def challenge_of(verifier: str) -> str:
+    """The S256 challenge of a verifier (RFC 7636, 4.2)."""
+    digest = hashlib.sha256(verifier.encode("utf-8", "replace")).digest()
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
 
 bp: Final = Blueprint("oauth", __name__, url_prefix="/oauth", template_folder="templates")
 CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -69,10 +132,10 @@ def decide() -> AnyResponse:
         return _page(form, status=400)
     sandbox = services()
     with sandbox.store.write() as connection:
-        authorized = codes.CodeRequest(
+        authorized = CodeRequest(
             user.id, form["redirect_uri"], form["code_challenge"], form.get("scope", "")
         )
-        code = codes.issue_code(connection, authorized, sandbox.clock.wall())
+        code = issue_code(connection, authorized, sandbox.clock.wall())
     return _redirect_back(form, code=code)
 
 
@@ -124,10 +187,10 @@ def _tokens(sandbox: SandboxServices, grant: TokenGrant) -> Response:
 
 def _by_code(sandbox: SandboxServices, form: MultiDict[str, str]) -> TokenGrant | None:
     with sandbox.store.write() as connection:
-        presented = codes.Presented(
+        presented = Presented(
             form.get("code", ""), form.get("redirect_uri", ""), form.get("code_verifier", "")
         )
-        return codes.spend_code(connection, presented, sandbox.clock.wall())
+        return spend_code(connection, presented, sandbox.clock.wall())
 
 
 def _by_refresh(sandbox: SandboxServices, form: MultiDict[str, str]) -> TokenGrant | None:

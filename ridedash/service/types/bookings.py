@@ -113,7 +113,7 @@ def _seconds(got: dict[str, Any]) -> int | None:
 
 
 class CreateAnswer(Fact):
-    """The answer to create as it came; `rides.orders.outcome` decides what it proves."""
+    """The answer to create as it came; `rides.state.outcome` decides what it proves."""
 
     http_status: int
     body: CreateBody | None = None  # None when no JSON object came

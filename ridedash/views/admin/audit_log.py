@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.extensions import limiter, services
 from ridedash.inputs import calendar_day, row_id
-from ridedash.rides.correct_guest import corrections
+from ridedash.rides.actions.correct_guest import corrections
 from ridedash.store.actors import ActorKind, by_staff
 from ridedash.store.audit import AuditFilter, AuditRow, entries, record
 from ridedash.store.database.database import Database

@@ -7,10 +7,10 @@ from typing import Any, Final
 from flask_babel import get_locale
 from werkzeug.datastructures import MultiDict
 
+from ridedash.forms.phones import PhoneError, read_phone
 from ridedash.inputs import row_id, time_of_day, whole_number
-from ridedash.phones import PhoneError, read_phone
 from ridedash.places import Geocoder
-from ridedash.rides.kiosk_state import DAYS
+from ridedash.rides.kiosk.opening import DAYS
 from ridedash.store.models.kiosks import Kiosk, KioskKind, WhoPays
 from ridedash.text import one_line
 from ridedash.views.admin.property import TypedPlace, UnknownPlace, read_place

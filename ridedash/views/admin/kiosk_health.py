@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from ridedash.rides.kiosk_health import can, is_alive, is_old, is_wrong, skew_s
+from ridedash.rides.kiosk.health import can, is_alive, is_old, is_wrong, skew_s
 from ridedash.store.kiosk_desk import Visits
 from ridedash.store.kiosk_visits import KioskScreen
 from ridedash.store.models.kiosks import Kiosk

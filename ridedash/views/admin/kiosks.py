@@ -8,7 +8,7 @@ from flask import Blueprint, abort, redirect, render_template, request
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
-from ridedash.rides.kiosk_health import skew_s
+from ridedash.rides.kiosk.health import skew_s
 from ridedash.store.accounts import accounts_of
 from ridedash.store.kiosk_desk import Visits, hints_of, visits_of
 from ridedash.store.kiosks import device_of, devices_of, new_device

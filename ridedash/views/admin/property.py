@@ -22,9 +22,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import offered, services
 from ridedash.face.colour import palette
 from ridedash.face.svg_cleaning import NAMED, OTHER
+from ridedash.forms.phones import COUNTRIES, PhoneError, read_phone
 from ridedash.geo import LatLng
 from ridedash.inputs import whole_number
-from ridedash.phones import COUNTRIES, PhoneError, read_phone
 from ridedash.places import (
     MOST_TYPED,
     Geocoder,

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ridedash import wire
-from ridedash.phones import tel
+from ridedash.forms.phones import tel
 from ridedash.rides.actions.acknowledge import LONG_SEARCH, NOT_BOOKED, SEEN_LONG_SEARCH
 from ridedash.rides.actions.door_marks import mark_of
-from ridedash.rides.orders.transitions import HELD, LATE_DOUBLE
+from ridedash.rides.state.transitions import HELD, LATE_DOUBLE
 from ridedash.rides.tracking.merge import CAR_SWAPPED, DRIVER_LOST
 from ridedash.store.orders import OrderState
 from ridedash.views.rides.facts import RideFacts

@@ -13,14 +13,14 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
 from ridedash.inputs import row_id
-from ridedash.rides.orders.kiosk_asks import (
+from ridedash.rides.kiosk.approvals import (
     REASONS,
     AskAnswer,
     WaitingAsk,
     answer_ask,
     waiting_asks,
 )
-from ridedash.rides.orders.kiosk_codes import DESK_CODE_LASTS, NewCode, make_code
+from ridedash.rides.kiosk.desk_codes import DESK_CODE_LASTS, NewCode, make_code
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
 from ridedash.store.kiosk_desk import ALIVE, Ring, answer_help

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ridedash import wire
 from ridedash.rides.actions.door_marks import mark_of
-from ridedash.rides.states import BEING_SENT
+from ridedash.rides.state.states import BEING_SENT
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.board.attention import Do, Need, changes_of, need_of
 from ridedash.views.rides import components as parts

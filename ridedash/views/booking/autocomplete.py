@@ -10,11 +10,11 @@ from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
 from ridedash.fits import MOST_PEOPLE
-from ridedash.forms import TripForm
+from ridedash.forms.booking import TripForm
+from ridedash.forms.phones import reading_of, without_extension
 from ridedash.geo import LatLng
 from ridedash.inputs import row_id, whole_number
 from ridedash.names import name_key
-from ridedash.phones import reading_of, without_extension
 from ridedash.places import (
     MOST_TYPED,
     Place,

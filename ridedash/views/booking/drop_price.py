@@ -4,7 +4,7 @@ from flask import Blueprint, jsonify, request
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter
-from ridedash.forms import TripForm
+from ridedash.forms.booking import TripForm
 from ridedash.geo import LatLng, distance_m
 from ridedash.inputs import row_id
 from ridedash.store.offers import Trip, trip_of

@@ -13,10 +13,10 @@ from pydantic import ValidationError
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import DEPARTS, LANDS, BookingForm
+from ridedash.forms.booking import DEPARTS, LANDS, BookingForm
 from ridedash.geo import distance_m
 from ridedash.inputs import whole_number
-from ridedash.rides.orders.schedule_times import LATEST, SOONEST
+from ridedash.rides.times.schedule_times import LATEST, SOONEST
 from ridedash.service.types.products import Product
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer

@@ -10,15 +10,15 @@ from wtforms.fields.choices import SelectChoice
 
 from ridedash.extensions import services
 from ridedash.fits import MOST_BAGS, MOST_PEOPLE
-from ridedash.forms import DEPARTS, LANDS, BookingForm, TripForm, new_form_token
+from ridedash.forms.booking import DEPARTS, LANDS, BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Overtaken
 from ridedash.rides.orders.fields import FIELDS, SPOKEN_LANGUAGES, Refill, control_of
 from ridedash.rides.orders.guard import GuardBusy, OpenRide
 from ridedash.rides.orders.onward import NoCarLater
 from ridedash.rides.orders.place import OfferStale, RequestRefused
 from ridedash.rides.orders.request import ordered_value
-from ridedash.rides.orders.schedule_times import SERIES_LATEST, SeriesRide, dates_key
-from ridedash.rides.states import has_failed
+from ridedash.rides.state.states import has_failed
+from ridedash.rides.times.schedule_times import SERIES_LATEST, SeriesRide, dates_key
 from ridedash.store import guests
 from ridedash.store.accounts import accounts_of
 from ridedash.store.capacities import capacities_of

@@ -9,7 +9,7 @@ from flask import Blueprint, redirect, render_template
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
-from ridedash.rides.states import WITHOUT_RIDE
+from ridedash.rides.state.states import WITHOUT_RIDE
 from ridedash.store.companions import companions_of
 from ridedash.store.orders import OrderPage
 from ridedash.views.booking.groups import car_of, group_facts, group_of

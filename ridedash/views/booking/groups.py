@@ -16,8 +16,8 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash import wire
 from ridedash.extensions import services
-from ridedash.rides.codes import WITHDRAWN
-from ridedash.rides.states import has_failed
+from ridedash.rides.state.codes import WITHDRAWN
+from ridedash.rides.state.states import has_failed
 from ridedash.service.types.products import Product
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
 from ridedash.views.booking.undo import undo_of

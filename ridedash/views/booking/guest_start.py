@@ -22,7 +22,7 @@ from ridedash.rides.orders.guest_start import (
     wait_for_guest,
 )
 from ridedash.rides.orders.place import OfferUnknown
-from ridedash.rides.orders.schedule_times import NoSuchTime, local_time
+from ridedash.rides.times.schedule_times import NoSuchTime, local_time
 from ridedash.service.types.products import Product
 from ridedash.store.orders import Offer
 from ridedash.views.booking.view_model import BookingPage

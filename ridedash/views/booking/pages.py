@@ -7,14 +7,14 @@ from flask import Blueprint, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import TripForm, new_form_token
+from ridedash.forms.booking import TripForm, new_form_token
 from ridedash.inputs import row_id, row_ids, whole_number
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
 from ridedash.rides.orders.onward import change_onward
 from ridedash.rides.orders.place import Placed, TokenReused, place
 from ridedash.rides.orders.press import PlaceError
-from ridedash.rides.orders.typed_words import TIME_CHARS
+from ridedash.rides.times.typed_words import TIME_CHARS
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, OrderState, order_of_form
 from ridedash.views.booking.flights import now_asked

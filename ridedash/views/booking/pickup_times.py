@@ -11,16 +11,16 @@ from werkzeug.wrappers import Response
 from wtforms.validators import ValidationError
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import BookingForm, check_ahead
-from ridedash.rides.orders.schedule_times import (
+from ridedash.forms.booking import BookingForm, check_ahead
+from ridedash.rides.times.schedule_times import (
     LATEST,
     SERIES_LATEST,
     SOONEST,
     NoSuchTime,
 )
-from ridedash.rides.orders.time_answers import NotATime, TimeQuestion
-from ridedash.rides.orders.time_words import TimeWords
-from ridedash.rides.orders.typed_time import read_time
+from ridedash.rides.times.time_answers import NotATime, TimeQuestion
+from ridedash.rides.times.time_words import TimeWords
+from ridedash.rides.times.typed_time import read_time
 from ridedash.store.models.people import Property
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff_key, current_staff

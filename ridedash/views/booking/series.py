@@ -7,10 +7,10 @@ from flask import Blueprint, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
+from ridedash.forms.several import SeriesRequest, read_series
 from ridedash.inputs import calendar_day, row_id, time_of_day, whole_number
 from ridedash.rides.orders.onward import withdraw_onward
-from ridedash.rides.orders.schedule_times import dates_key
-from ridedash.several import SeriesRequest, read_series
+from ridedash.rides.times.schedule_times import dates_key
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Order, OrderPage, OrderState
 from ridedash.views.booking.form import dates_of

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ridedash.forms import TripForm
+from ridedash.forms.booking import TripForm
 from ridedash.geo import LatLng, distance_m
 from ridedash.places import (
     Geocoder,

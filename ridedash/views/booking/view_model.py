@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from ridedash.fits import Capacity
-from ridedash.forms import BookingForm
+from ridedash.forms.booking import BookingForm
 from ridedash.geo import LatLng, contains
 from ridedash.maps import DEFAULT_ZOOM, MapParts, Shapes, map_parts
 from ridedash.places import CityArea, Geocoder

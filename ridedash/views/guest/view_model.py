@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from ridedash import wire
 from ridedash.rides.orders.guest_start import may_start
-from ridedash.rides.orders.transitions import NOT_STARTED
 from ridedash.rides.share_links import LinkKind
+from ridedash.rides.state.transitions import NOT_STARTED
 from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.rides import components as parts

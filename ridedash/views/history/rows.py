@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from ridedash.geo import LatLng
 from ridedash.places import coordinates_text
-from ridedash.rides.codes import WITHDRAWN
+from ridedash.rides.state.codes import WITHDRAWN
 from ridedash.rides.tracking.totals import MINOR
 from ridedash.store.history import Record, RideOutcome, outcome_of
 from ridedash.store.orders import OrderState

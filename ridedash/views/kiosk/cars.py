@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ridedash.geo import LatLng, distance_m
-from ridedash.rides.orders.kiosk_rules import offered_here
+from ridedash.rides.kiosk.rules import offered_here
 from ridedash.service.types.products import Product
 from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property

@@ -1,7 +1,7 @@
 """Handles Book at a kiosk, and then the ride: shows it and its start code, and cancels it.
 
 The form contains the drop, the car and the guest. Who pays, and with which account, is read from
-the database (rides/orders/kiosk_place.py). The page repeats its press until it knows the result;
+the database (rides/kiosk/place.py). The page repeats its press until it knows the result;
 one press makes at most one order (docs/booking-protocol.md 1.9).
 """
 
@@ -14,18 +14,19 @@ from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
 from ridedash.inputs import row_id
-from ridedash.rides import tickets
 from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult
-from ridedash.rides.kiosk_state import takes_orders
-from ridedash.rides.orders import kiosk_rules, resolve, transitions
+from ridedash.rides.kiosk import rules, tickets
+from ridedash.rides.kiosk.opening import takes_orders
+from ridedash.rides.kiosk.place import order_of_page, order_of_press, page_secret
+from ridedash.rides.kiosk.rules import KioskRefusal, KioskRefused
+from ridedash.rides.kiosk.tickets import Look, Looked
+from ridedash.rides.orders import resolve
 from ridedash.rides.orders.guard import GuardBusy
-from ridedash.rides.orders.kiosk_place import order_of_page, order_of_press, page_secret
-from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused
 from ridedash.rides.orders.place import TokenReused
 from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.share_links import RideOver, give_link, token_of
-from ridedash.rides.tickets import Look, Looked
+from ridedash.rides.state import transitions
 from ridedash.rides.tracking.record import otp_of
 from ridedash.rides.tracking.told import note_told
 from ridedash.store import audit, kiosk_visits
@@ -261,9 +262,9 @@ def _refused(at: VisitRequest, why: KioskRefusal) -> Response:
     with app.db.write() as s:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
         # the transaction that noticed cancelled rides was rolled back, so they are noted again
-        kiosk_rules.watch_ended(s, kiosk, now)
+        rules.watch_ended(s, kiosk, now)
         if why not in (KioskRefusal.NEEDS_CODE, KioskRefusal.NOT_APPROVED):
-            kiosk_rules.note_refused(s, kiosk, why, now)
+            rules.note_refused(s, kiosk, why, now)
     state, words = REFUSALS.get(why, ("limited", "limited"))
     return answer(state, kiosk_words(words))
 
@@ -285,7 +286,7 @@ def _looked_up(at: VisitRequest) -> tuple[OrderPage | None, Look]:
             audit.record(s, by_kiosk(at.id), "kiosk.pins", subject, "throttled", now, **facts)
         for order_id in look.shut:
             shut = s.get_one(Order, order_id)
-            transitions.raise_attention(s, shut, kiosk_rules.WRONG_PINS, None, now)
+            transitions.raise_attention(s, shut, rules.WRONG_PINS, None, now)
         seen = look.order_id
         if visit is not None and seen and not kiosk_visits.shows_ticket(s, visit, seen):
             kiosk_visits.note_ticket(s, visit, seen, now)

@@ -20,10 +20,10 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import csrf, limiter, reader_language, services
+from ridedash.forms.phones import PhoneError, read_phone
 from ridedash.inputs import row_id
-from ridedash.phones import PhoneError, read_phone
-from ridedash.rides.orders.kiosk_rules import LONGEST_NAME, rule_now, who_is
-from ridedash.rides.orders.kiosk_watch import note_shown_on_phone
+from ridedash.rides.kiosk.rules import LONGEST_NAME, rule_now, who_is
+from ridedash.rides.kiosk.watch import note_shown_on_phone
 from ridedash.service.types.products import Product
 from ridedash.store import own_phones
 from ridedash.store.encryption import DecryptionFailed, secret_hash

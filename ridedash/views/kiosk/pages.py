@@ -17,10 +17,10 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, reader_language, services
 from ridedash.face.colour import kiosk_shades
+from ridedash.forms.phones import grouped
 from ridedash.inputs import whole_number
-from ridedash.phones import grouped
-from ridedash.rides.kiosk_state import Problem, current_problem, is_open
-from ridedash.rides.orders.kiosk_asks import waits_in_vain
+from ridedash.rides.kiosk.approvals import waits_in_vain
+from ridedash.rides.kiosk.opening import Problem, current_problem, is_open
 from ridedash.store import kiosks
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.kiosk_visits import KioskScreen

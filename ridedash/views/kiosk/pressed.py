@@ -1,7 +1,7 @@
 """Turns a press of Book at a kiosk into an order: checks guest, code or approval, and price.
 
 Each step may raise an exception that says what the page shows instead. The last step checks
-everything again in one commit (rides/orders/kiosk_place.py).
+everything again in one commit (rides/kiosk/place.py).
 """
 
 from dataclasses import dataclass, replace
@@ -11,13 +11,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from ridedash.extensions import language, services
+from ridedash.forms.phones import PhoneError, read_phone
 from ridedash.inputs import whole_number
-from ridedash.phones import PhoneError, read_phone
-from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_place, kiosk_rules
-from ridedash.rides.orders.kiosk_asks import AskNow, GuestRequest, NewAsk
-from ridedash.rides.orders.kiosk_codes import OpenCode
-from ridedash.rides.orders.kiosk_place import KioskPress
-from ridedash.rides.orders.kiosk_rules import KioskRefusal, KioskRefused, StatedGuest, who_is
+from ridedash.rides.kiosk import approvals, desk_codes, place, rules
+from ridedash.rides.kiosk.approvals import AskNow, GuestRequest, NewAsk
+from ridedash.rides.kiosk.desk_codes import OpenCode
+from ridedash.rides.kiosk.place import KioskPress
+from ridedash.rides.kiosk.rules import KioskRefusal, KioskRefused, StatedGuest, who_is
 from ridedash.rides.orders.place import OfferStale, Placed, is_fresh
 from ridedash.service.types.products import Product
 from ridedash.store.kiosk_visits import Visit
@@ -68,11 +68,11 @@ class Try:
     @property
     def secret(self) -> str:
         """A secret that only this page knows."""
-        return kiosk_place.page_secret(self.visit.kiosk_id, self.visit.id, self.form_token)
+        return place.page_secret(self.visit.kiosk_id, self.visit.id, self.form_token)
 
 
 def press_book(at: VisitRequest, tried: Try) -> Placed:
-    """Make one order. Raises Asking, Changed, NotNow, and whatever `kiosk_place.book` raises."""
+    """Make one order. Raises Asking, Changed, NotNow, and whatever `place.book` raises."""
     offer = _own_offer(at, tried.offer_id)
     guest_request = _read_request(at, offer)
     code = _code(at)
@@ -98,7 +98,7 @@ def press_book(at: VisitRequest, tried: Try) -> Placed:
 def _book(at: VisitRequest, press: KioskPress) -> Placed:
     app = services()
     try:
-        return kiosk_place.book(app.runtime, app.settings.secret_key, press, zone(at.home.timezone))
+        return place.book(app.runtime, app.settings.secret_key, press, zone(at.home.timezone))
     except OfferStale as stale:  # the offer was fresh at the check, and too old at the commit
         raise NotNow("refused", kiosk_words("car")) from stale
 
@@ -114,7 +114,7 @@ def _own_offer(at: VisitRequest, offer_id: int) -> Offer:
 
 def _read_request(at: VisitRequest, offer: Offer) -> GuestRequest:
     """The guest and the seats in the form. Raises NotNow if they are not valid."""
-    who = who_is(one_line(at.values.get("name", ""), kiosk_rules.LONGEST_NAME + 1))
+    who = who_is(one_line(at.values.get("name", ""), rules.LONGEST_NAME + 1))
     if who is None:
         raise NotNow("refused", kiosk_words("name"), "name")
     try:
@@ -148,18 +148,18 @@ def _code(at: VisitRequest) -> OpenCode | None:
     app = services()
     now = app.clock()
     with app.db.write() as s:
-        may = kiosk_codes.may_try(s, at.id, now, phone=at.phone)
+        may = desk_codes.may_try(s, at.id, now, phone=at.phone)
         key = app.settings.secret_key
-        found = kiosk_codes.open_code(s, key, at.property_id, typed, now) if may else None
+        found = desk_codes.open_code(s, key, at.property_id, typed, now) if may else None
         if found is not None:
-            kiosk_codes.was_right(s, at.id, phone=at.phone)
+            desk_codes.was_right(s, at.id, phone=at.phone)
     if found is None:
         raise KioskRefused(KioskRefusal.WRONG_CODE if may else KioskRefusal.TOO_MANY_CODES)
     return found
 
 
 def _rule(at: VisitRequest) -> WhoPays:
-    return kiosk_rules.rule_now(at.kiosk, services().clock())
+    return rules.rule_now(at.kiosk, services().clock())
 
 
 def _approval(at: VisitRequest, press: KioskPress, offer: Offer) -> AskNow:
@@ -170,7 +170,7 @@ def _approval(at: VisitRequest, press: KioskPress, offer: Offer) -> AskNow:
     app = services()
     now = app.clock()
     with app.db.read() as s:
-        found = kiosk_asks.ask_of(s, app.vault, (at.id, press.token, offer.id), now)
+        found = approvals.ask_of(s, app.vault, (at.id, press.token, offer.id), now)
     if found is None:
         _ask(at, press, offer)
         raise Asking
@@ -187,15 +187,15 @@ def _ask(at: VisitRequest, press: KioskPress, offer: Offer) -> None:
     """Ask the desk to approve an order. Raises KioskRefused or NotNow if it is not possible."""
     app = services()
     now = app.clock()
-    if not kiosk_rules.offered_here(offer, house_pays=False):
+    if not rules.offered_here(offer, house_pays=False):
         raise KioskRefused(KioskRefusal.NOT_HERE)
     with app.db.write() as s:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
-        if kiosk_asks.waits_in_vain(s, kiosk, now):
+        if approvals.waits_in_vain(s, kiosk, now):
             raise NotNow("trouble", kiosk_words("expired"))
-        kiosk_rules.check_limits(s, kiosk, StatedGuest(press.request.name, press.request.room), now)
+        rules.check_limits(s, kiosk, StatedGuest(press.request.name, press.request.room), now)
         new = NewAsk(at.id, at.property_id, press.visit_id, press.token, offer.id, press.request)
-        kiosk_asks.ask(s, app.vault, new, now)
+        approvals.ask(s, app.vault, new, now)
 
 
 def _approved(at: VisitRequest, press: KioskPress, ask: AskNow, posted: Offer) -> KioskPress:
@@ -212,7 +212,7 @@ def _approved(at: VisitRequest, press: KioskPress, ask: AskNow, posted: Offer) -
         fresh = _quote_again(at, offer, ask.house_pays)
         same = _amounts(offer, guest_request) == _amounts(fresh, guest_request)
         with app.db.write() as s:
-            kiosk_asks.reprice(s, ask.id, fresh.id, same=same, now=app.clock())
+            approvals.reprice(s, ask.id, fresh.id, same=same, now=app.clock())
         if not same:
             raise Changed(fresh.id, _price(offer, guest_request), _price(fresh, guest_request))
         offer = fresh

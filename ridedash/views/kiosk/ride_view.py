@@ -7,9 +7,9 @@ from typing import Any, Final
 from ridedash.config import SANDBOX_CREDIT
 from ridedash.geo import LatLng
 from ridedash.rides.actions.request import BUSY, ActionResult
-from ridedash.rides.codes import WITHDRAWN
 from ridedash.rides.share_links import LinkKind
-from ridedash.rides.states import BEING_SENT, FAILED_STATES, ActionAllowed
+from ridedash.rides.state.codes import WITHDRAWN
+from ridedash.rides.state.states import BEING_SENT, FAILED_STATES, ActionAllowed
 from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.guest.view_model import code_is_due, guest_view

@@ -15,8 +15,8 @@ from ridedash.extensions import language, limiter, services
 from ridedash.geo import LatLng, distance_m
 from ridedash.inputs import whole_number
 from ridedash.places import Place, PlacesUnavailableError, parse_coordinates
-from ridedash.rides.kiosk_state import takes_orders
-from ridedash.rides.orders import kiosk_asks, kiosk_codes, kiosk_rules
+from ridedash.rides.kiosk import approvals, desk_codes, rules
+from ridedash.rides.kiosk.opening import takes_orders
 from ridedash.store import kiosk_visits
 from ridedash.store.kiosk_visits import KioskScreen, VisitEnd
 from ridedash.store.models.kiosks import Kiosk, PickupHint
@@ -127,7 +127,7 @@ def cars_for(at: VisitRequest) -> Response:
         kiosk_visits.touch(s, visit, now, KioskScreen.CAR)
         offers = s.scalars(select(Offer).where(Offer.id.in_(ids))).all()
         hints = s.scalars(select(PickupHint).where(PickupHint.property_id == at.property_id)).all()
-        rule = kiosk_rules.rule_now(s.get_one(Kiosk, at.id), now)
+        rule = rules.rule_now(s.get_one(Kiosk, at.id), now)
     found = of_cars.choices(estimates.cards, offers, house_pays)
     if not found:
         return answer("none", kiosk_words("no_cars"), cars=[])
@@ -174,7 +174,7 @@ def end() -> tuple[str, int]:
     now = services().clock()
     with services().db.write() as s:
         kiosk_visits.end(s, visit, ended, now)
-        kiosk_asks.end_asks(s, at.id, visit.id, now)
+        approvals.end_asks(s, at.id, visit.id, now)
     return "", 204
 
 
@@ -208,7 +208,7 @@ def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> 
         away_m = distance_m(LatLng(offer.pickup_lat, offer.pickup_lng), start.pickup)
         eta = (offer.product.get("eta") or {}).get("seconds")
         fresh = offer.fetched_at > now - FRESH_FOR and away_m < SAME_START_M
-        fresh = fresh and kiosk_rules.offered_here(offer, house_pays=False)
+        fresh = fresh and rules.offered_here(offer, house_pays=False)
         if fresh and isinstance(eta, (int, float)) and eta >= 0:
             found.append(max(1, round(eta / 60)))
     return min(found, default=None)
@@ -241,7 +241,7 @@ def closed_now(at: VisitRequest, now: datetime) -> str:
     if not takes_orders(at.kiosk, now, zone(at.home.timezone)):
         return "hours"
     with services().db.read() as s:
-        return "expired" if kiosk_asks.waits_in_vain(s, at.kiosk, now) else ""
+        return "expired" if approvals.waits_in_vain(s, at.kiosk, now) else ""
 
 
 def _found(
@@ -293,11 +293,11 @@ def _house_pays(at: VisitRequest) -> bool:
     app = services()
     now = app.clock()
     with app.db.write() as s:
-        if not kiosk_codes.may_try(s, at.id, now, phone=at.phone):
+        if not desk_codes.may_try(s, at.id, now, phone=at.phone):
             return False
-        found = kiosk_codes.open_code(s, app.settings.secret_key, at.property_id, typed, now)
+        found = desk_codes.open_code(s, app.settings.secret_key, at.property_id, typed, now)
         if found is not None:
-            kiosk_codes.was_right(s, at.id, phone=at.phone)
+            desk_codes.was_right(s, at.id, phone=at.phone)
     return found is not None and found.house_pays
 
 

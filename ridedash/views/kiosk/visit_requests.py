@@ -15,9 +15,9 @@ from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import services
-from ridedash.forms import TripForm
+from ridedash.forms.booking import TripForm
 from ridedash.geo import LatLng
-from ridedash.rides.orders import kiosk_rules
+from ridedash.rides.kiosk import rules
 from ridedash.store.actors import by_kiosk
 from ridedash.store.kiosk_visits import Visit
 from ridedash.store.models.kiosks import Kiosk
@@ -115,7 +115,7 @@ def estimator(at: VisitRequest, *, house_pays: bool) -> tuple[Estimator, int | N
     app, account = services(), None
     if house_pays:
         with app.db.read() as s:
-            account = kiosk_rules.account_at(s, at.kiosk)
+            account = rules.account_at(s, at.kiosk)
     owner = OfferOwner(at.property_id, by_kiosk(at.id))
     return Estimator(app, owner, locale()), account.id if account else None
 

@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 from ridedash.extensions import services
 from ridedash.lists.lines import LineProblem
 from ridedash.lists.table import Field
-from ridedash.rides.orders import list_press
-from ridedash.store.guest_lists import GuestList, LineState, locked_list
+from ridedash.store.guest_lists import GuestList, LineState, locked_list, touch
 from ridedash.store.offers import Trip, fixed_price_categories
 from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.lists.lines import ReadLine, with_problem
@@ -80,7 +79,7 @@ def keep_cars(list_id: int, cars: Cars, key: str) -> str:
         name = car_name(found, old)
         found.sheet = {**found.sheet, "cars": cars, "cars_of": key}
         names = [car["category"] for car in cars]
-        list_press.touch(found, services().clock())
+        touch(found, services().clock())
         if not names or (is_chosen and old in names):
             return ""
         found.trip = {**found.trip, "category": "" if is_chosen else names[0]}

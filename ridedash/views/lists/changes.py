@@ -10,8 +10,8 @@ from ridedash.inputs import row_id, whole_number
 from ridedash.lists.decoding import ENCODINGS, read_again
 from ridedash.lists.lines import DAY_FIRST, EDITABLE, MONTH_FIRST
 from ridedash.lists.table import CELL_MAX, Field, Out
-from ridedash.rides.orders import list_press
-from ridedash.rides.orders.typed_words import TIME_CHARS
+from ridedash.rides.guest_lists.press import open_again
+from ridedash.rides.times.typed_words import TIME_CHARS
 from ridedash.store.accounts import account_of, accounts_of
 from ridedash.store.guest_lists import (
     GuestList,
@@ -20,6 +20,7 @@ from ridedash.store.guest_lists import (
     lines_of,
     list_of,
     locked_list,
+    touch,
 )
 from ridedash.store.models.people import Property
 from ridedash.store.properties import cost_centre_of, cost_centres_of
@@ -111,7 +112,7 @@ def change_line(s: Session, found: GuestList, line: ListLine, press: tuple[str, 
     if line.state == LineState.ORDERED:
         return
     if word == "out":
-        list_press.open_again(s, found, {line.number}, services().clock())
+        open_again(s, found, {line.number}, services().clock())
         line.out = Out.PERSON
     elif word == "in":
         line.out = None
@@ -217,7 +218,7 @@ def set_trip(list_id: int) -> str:
     with services().db.write() as s:
         row = locked(s, list_id)
         row.trip = trip
-        list_press.touch(row, services().clock())
+        touch(row, services().clock())
     return said
 
 
@@ -293,7 +294,7 @@ def correct_line(list_id: int, number: int) -> None:
         if line is None:
             abort(404)
         if line.state in (LineState.WAITING, LineState.ASKED):
-            list_press.open_again(s, found, {number}, services().clock())
+            open_again(s, found, {number}, services().clock())
         if line.state != LineState.OPEN:
             return
         typed = {str(field): one_line(request.form.get(field, ""), CELL_MAX) for field in EDITABLE}
@@ -303,4 +304,4 @@ def correct_line(list_id: int, number: int) -> None:
         line.data = {**line.data, "typed": typed, "meant": meant, "typed_at": now.isoformat()}
         line.car = whole_number(request.form.get("car", ""), 1, 999) or line.number
         line.out = None
-        list_press.touch(found, services().clock())
+        touch(found, services().clock())

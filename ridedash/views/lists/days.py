@@ -10,7 +10,7 @@ from ridedash.lists.columns import time_kind
 from ridedash.lists.days import days_in, days_of, nearest
 from ridedash.lists.lines import Here, in_order, is_now
 from ridedash.lists.table import Field
-from ridedash.rides.orders.time_words import TimeWords
+from ridedash.rides.times.time_words import TimeWords
 from ridedash.store.guest_lists import GuestList, ListLine
 from ridedash.wording.typed_times import PickupTexts, TimeRefused
 

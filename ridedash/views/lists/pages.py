@@ -12,14 +12,14 @@ from flask import Blueprint, Response, jsonify, redirect, render_template, reque
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import new_form_token
+from ridedash.forms.booking import new_form_token
 from ridedash.inputs import whole_number
 from ridedash.lists.columns import Knows
 from ridedash.lists.decoding import ENCODINGS
 from ridedash.lists.lines import EDITABLE
 from ridedash.lists.reading import digest_of, read_file, read_text
 from ridedash.lists.table import MOST_BYTES, ListRefused, ListTable
-from ridedash.rides.orders import list_press
+from ridedash.rides.guest_lists import press
 from ridedash.rides.orders.request import new_group, new_reference
 from ridedash.store import audit
 from ridedash.store.accounts import accounts_of
@@ -32,6 +32,7 @@ from ridedash.store.guest_lists import (
     lines_of,
     recent,
     store_list,
+    touch,
 )
 from ridedash.store.models.people import Property
 from ridedash.text import normalised, one_line
@@ -130,7 +131,7 @@ def save(list_id: int) -> Answer:
             set_day(found, rest)
         elif word == "seats":
             share(s, found)
-        list_press.touch(found, services().clock())
+        touch(found, services().clock())
     if "pickup" in request.form:
         said = set_trip(list_id)
     if word in ("price", "cars"):
@@ -176,8 +177,8 @@ def _press(list_id: int) -> str:
         if request.form.get("shown") != page.shown:
             break
         shown = current_staff().property_id, list_id, page.row.version
-        with contextlib.suppress(list_press.ListChanged):
-            list_press.book(services().db, services().clock, shown, current_staff().id, cars)
+        with contextlib.suppress(press.ListChanged):
+            press.book(services().db, services().clock, shown, current_staff().id, cars)
             return ""
     return _("The list was changed meanwhile. Nothing was booked yet: look, and press again.")
 
@@ -188,7 +189,7 @@ def stop(list_id: int) -> Answer:
     """Book no further line."""
     staff = current_staff()
     _page_row(list_id)
-    list_press.stop(services().db, services().clock, staff.property_id, list_id, staff.id)
+    press.stop(services().db, services().clock, staff.property_id, list_id, staff.id)
     return _done(list_id)
 
 
@@ -199,7 +200,7 @@ def go_on(list_id: int) -> Answer:
     """Book the lines that still wait."""
     staff = current_staff()
     _page_row(list_id)
-    list_press.go_on(services().db, services().clock, staff.property_id, list_id, staff.id)
+    press.go_on(services().db, services().clock, staff.property_id, list_id, staff.id)
     services().wake()
     return _done(list_id)
 
@@ -213,7 +214,7 @@ def answer(list_id: int, line: int) -> Answer:
     _page_row(list_id)
     line_of = staff.property_id, list_id, line
     code = request.form.get("code", "")
-    if list_press.answer(services().db, services().clock, line_of, staff.id, code):
+    if press.answer(services().db, services().clock, line_of, staff.id, code):
         services().wake()
     return _done(list_id)
 

@@ -13,24 +13,24 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.orm import Session
 
 from ridedash.fits import Capacity
+from ridedash.forms.phones import described, reading_of
 from ridedash.lists.lines import EDITABLE, Here
 from ridedash.lists.table import Field, Oddity, Out
-from ridedash.phones import described, reading_of
-from ridedash.rides.orders.list_press import (
+from ridedash.rides.guest_lists.press import (
     ANSWERABLE,
-    LIST_FAILING,
     LIST_GUARD,
     LIST_METERED,
     LIST_NOT_BOOKABLE,
     LIST_PRICE,
-    LIST_RESTORED,
-    LIST_SILENT,
-    LIST_STOPPED,
     Along,
     CarPlan,
 )
 from ridedash.store.capacities import capacity_of
 from ridedash.store.guest_lists import (
+    LIST_FAILING,
+    LIST_RESTORED,
+    LIST_SILENT,
+    LIST_STOPPED,
     GuestList,
     LineState,
     ListLine,

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from werkzeug.datastructures import MultiDict
 
+from ridedash.forms.phones import PhoneError, grouped, read_phone
 from ridedash.geo import LatLng, is_valid
-from ridedash.phones import PhoneError, grouped, read_phone
 from ridedash.places import (
     MOST_TYPED,
     Geocoder,
@@ -14,7 +14,7 @@ from ridedash.places import (
     coordinates_text,
     find_typed,
 )
-from ridedash.rides.correct_guest import GuestFacts
+from ridedash.rides.actions.correct_guest import GuestFacts
 from ridedash.rides.orders.resolve import Checked
 from ridedash.store.orders import OrderPage
 from ridedash.text import MAX_NAME, lines, one_line, plain_code

@@ -8,11 +8,10 @@ from flask import redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
-from ridedash.rides import correct_guest
-from ridedash.rides.actions import acknowledge
+from ridedash.rides.actions import acknowledge, correct_guest
 from ridedash.rides.actions import request as actions
+from ridedash.rides.actions.correct_guest import CorrectedMeanwhile, Correction, GuestNotStored
 from ridedash.rides.actions.request import ActionResult, arm_cancel, disarm_cancel, feedback
-from ridedash.rides.correct_guest import CorrectedMeanwhile, Correction, GuestNotStored
 from ridedash.rides.orders import after_restore, guest_start, resolve
 from ridedash.store import audit
 from ridedash.store.actors import by_staff

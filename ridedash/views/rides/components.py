@@ -7,9 +7,9 @@ from typing import Any, Final
 from babel.numbers import format_decimal
 
 from ridedash import wire
-from ridedash.rides.codes import RESTORED, START_MISSED, WITHDRAWN
 from ridedash.rides.orders.guest_start import may_start
-from ridedash.rides.states import WITHOUT_RIDE, ActionAllowed
+from ridedash.rides.state.codes import RESTORED, START_MISSED, WITHDRAWN
+from ridedash.rides.state.states import WITHOUT_RIDE, ActionAllowed
 from ridedash.rides.tracking.merge import rank
 from ridedash.service_time import REAL, ServiceTime
 from ridedash.views.rides.facts import RideFacts, status_of

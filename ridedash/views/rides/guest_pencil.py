@@ -8,7 +8,7 @@ from flask import request
 
 from ridedash.extensions import Services
 from ridedash.inputs import row_id
-from ridedash.rides.correct_guest import Corrected, GuestFacts, other_rides
+from ridedash.rides.actions.correct_guest import Corrected, GuestFacts, other_rides
 from ridedash.store.orders import OrderPage, orders_by_ids
 from ridedash.views.rides.action_forms import FormError
 from ridedash.views.web.permissions import BOOK, may

@@ -8,7 +8,7 @@ from flask import Blueprint, abort, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import Services, limiter, services
-from ridedash.phones import grouped
+from ridedash.forms.phones import grouped
 from ridedash.rides.share_links import (
     MOST_LINKS,
     LinkKind,
@@ -20,7 +20,7 @@ from ridedash.rides.share_links import (
     make_link,
     replace_rider_links,
 )
-from ridedash.rides.states import WITHOUT_RIDE
+from ridedash.rides.state.states import WITHOUT_RIDE
 from ridedash.rides.tracking.record import otp_of
 from ridedash.rides.tracking.told import note_told
 from ridedash.store import audit

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Final
 
 from ridedash import wire
-from ridedash.rides.codes import NO_CONNECTION, RESTORED
-from ridedash.rides.orders.restore import FROM_JOURNAL
-from ridedash.rides.states import UNSENT
+from ridedash.rides.journals.restore import FROM_JOURNAL
+from ridedash.rides.state.codes import NO_CONNECTION, RESTORED
+from ridedash.rides.state.states import UNSENT
 from ridedash.rides.tracking.merge import HANDOVER
 from ridedash.rides.tracking.policy import READ_BACK, RIDE_ENDED, SUPERSEDED
 from ridedash.store.models.orders import OrderState

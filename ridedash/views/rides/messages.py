@@ -13,8 +13,8 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash import wire
 from ridedash.extensions import limiter, services
-from ridedash.phones import without_extension
-from ridedash.rides.states import WITHOUT_RIDE, may_cancel
+from ridedash.forms.phones import without_extension
+from ridedash.rides.state.states import WITHOUT_RIDE, may_cancel
 from ridedash.rides.tracking.told import note_told
 from ridedash.store import audit
 from ridedash.store.actors import by_staff

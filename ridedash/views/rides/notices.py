@@ -4,14 +4,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ridedash import wire
-from ridedash.rides.actions.acknowledge import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE, STOPPED
+from ridedash.rides.actions.acknowledge import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE
 from ridedash.rides.actions.door_marks import mark_of
-from ridedash.rides.codes import START_MISSED, WITHDRAWN
 from ridedash.rides.orders.after_restore import RECOVERED
 from ridedash.rides.orders.due import ORDERED_LATE
-from ridedash.rides.orders.transitions import HELD, NOT_STARTED, PLAN_FAILED
-from ridedash.rides.states import FAILED_STATES
+from ridedash.rides.state.codes import START_MISSED, WITHDRAWN
+from ridedash.rides.state.states import FAILED_STATES
+from ridedash.rides.state.transitions import HELD, NOT_STARTED, PLAN_FAILED
 from ridedash.rides.tracking.merge import DRIVER_LOST
+from ridedash.rides.tracking.policy import STOPPED
 from ridedash.store.board import SHIFT
 from ridedash.store.orders import Action
 from ridedash.views.rides.facts import RideFacts

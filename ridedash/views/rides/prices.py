@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from ridedash import wire
-from ridedash.rides.states import WITHOUT_RIDE
+from ridedash.rides.state.states import WITHOUT_RIDE
 from ridedash.rides.tracking.totals import (
     BILLED,
     cost_of,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ridedash import wire
-from ridedash.rides.states import WITHOUT_RIDE
+from ridedash.rides.state.states import WITHOUT_RIDE
 from ridedash.rides.tracking.totals import payable_of, sum_of
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides.components import guest_words

@@ -13,7 +13,7 @@ from ridedash import wire
 from ridedash.geo import LatLng, distance_m
 from ridedash.places import coordinates_text
 from ridedash.rides.orders.resolve import undo_until
-from ridedash.rides.states import WITHOUT_RIDE, actions, held_actions
+from ridedash.rides.state.states import WITHOUT_RIDE, actions, held_actions
 from ridedash.rides.tracking.intervals import freshness
 from ridedash.rides.tracking.policy import SAME_PLACE_M
 from ridedash.service.parsing.fields import Distance

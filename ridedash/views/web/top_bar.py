@@ -9,10 +9,9 @@ from sqlalchemy.orm import Session
 from ridedash.config import Settings
 from ridedash.extensions import services
 from ridedash.rides.health import Alarms, alarms, heartbeat_age, is_alive
-from ridedash.rides.kiosk_state import is_open
-from ridedash.rides.orders.list_press import LIST_STOPPED
+from ridedash.rides.kiosk.opening import is_open
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
-from ridedash.store.guest_lists import ListInNeed, lists_in_need
+from ridedash.store.guest_lists import LIST_STOPPED, ListInNeed, lists_in_need
 from ridedash.store.kiosk_desk import Ring, rings
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import Property, Staff

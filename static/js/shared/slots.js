@@ -160,7 +160,7 @@ export function setText(node, text) {
   node.textContent = text;
 }
 
-/** The address that dials a number, as tel() in ridedash/phones.py makes it. */
+/** The address that dials a number, as tel() in ridedash/forms/phones.py makes it. */
 export function tel(number) {
   const digits = (number ?? "").replaceAll(/[^0-9+]/g, "");
   return /\d/.test(digits) ? `tel:${digits}` : "";

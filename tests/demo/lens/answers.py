@@ -18,9 +18,9 @@ from flask import render_template_string
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
-from ridedash.rides.orders.outcome import classify
 from ridedash.rides.orders.request import offered
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.rides.state.outcome import classify
 from ridedash.rides.tracking.merge import RideState, merge
 from ridedash.rides.tracking.record import otp_of
 from ridedash.service.types.bookings import CreateAnswer, CreateBody, Done, FeedbackOptions

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import select, update
 
 from ridedash.rides.actions.acknowledge import acknowledge, stop_following
-from ridedash.rides.orders.transitions import raise_attention
-from ridedash.rides.tickets import add_ticket, ticket_of
+from ridedash.rides.kiosk.tickets import add_ticket, ticket_of
+from ridedash.rides.state.transitions import raise_attention
 from ridedash.rides.worker import Worker
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Attention, Order, Ride

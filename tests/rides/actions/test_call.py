@@ -13,7 +13,7 @@ from sqlalchemy import event, select
 from ridedash.rides.actions import call
 from ridedash.rides.actions.call import ActionResult, Caller, result_of_error
 from ridedash.rides.actions.request import abort
-from ridedash.rides.codes import RECONNECT
+from ridedash.rides.state.codes import RECONNECT
 from ridedash.rides.tracking.policy import READ_BACK
 from ridedash.service.errors import (
     BadStatus,

@@ -13,7 +13,7 @@ from ridedash.geo import LatLng
 from ridedash.rides.actions import request
 from ridedash.rides.actions.call import Caller
 from ridedash.rides.actions.request import ActionResult
-from ridedash.rides.codes import RECONNECT
+from ridedash.rides.state.codes import RECONNECT
 from ridedash.rides.worker import Worker
 from ridedash.store.actors import by_staff
 from ridedash.store.audit import AuditRow

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from ridedash.rides.journals.answer_journal import AnswerJournal
 from ridedash.rides.orders import after_restore
 from ridedash.rides.orders.after_restore import AcceptedRestore, CannotTakeUp, TakeUp
-from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.request import digest
 from ridedash.store import restores
 from ridedash.store.accounts import add_account, keep_tokens
@@ -20,8 +20,8 @@ from ridedash.store.orders import Order, OrderPage
 from ridedash.store.properties import add_property
 from tests.rides.desk_world import START, World
 from tests.rides.dumps import dump, restore
+from tests.rides.journals.test_restore import noticed
 from tests.rides.orders.test_due import items, planned
-from tests.rides.orders.test_restore import noticed
 
 REFERENCE = "RD-LOST-1"
 SENT = START

@@ -12,7 +12,7 @@ from ridedash.geo import LatLng
 from ridedash.rides.orders.change import Change, TooLate, change
 from ridedash.rides.orders.place import RequestRefused, place
 from ridedash.rides.orders.request import digest
-from ridedash.rides.orders.schedule_times import LATEST, SERIES_LATEST
+from ridedash.rides.times.schedule_times import LATEST, SERIES_LATEST
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Account
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer

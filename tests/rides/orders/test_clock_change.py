@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ridedash.rides.orders.schedule_times import series_rides
-from ridedash.rides.orders.typed_time import read_time
+from ridedash.rides.times.schedule_times import series_rides
+from ridedash.rides.times.typed_time import read_time
 from ridedash.rides.worker import Worker
 from ridedash.store.models.orders import Order
 from tests.rides.desk_world import World

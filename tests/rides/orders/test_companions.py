@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import inspect, select
 
+from ridedash.rides.guest_lists.press import Along
 from ridedash.rides.orders.guard import GuardBusy
-from ridedash.rides.orders.list_press import Along
 from ridedash.rides.privacy.erase import ErasedGuest, erase
 from ridedash.rides.privacy.retention import RetentionDays, retention_job
 from ridedash.store.companions import Companion, companions_of
@@ -15,8 +15,8 @@ from ridedash.store.guest_lists import planned_nearby
 from ridedash.store.models.orders import Order
 from ridedash.store.search import find_orders
 from tests.rides.desk_world import World
+from tests.rides.guest_lists.test_waves import run
 from tests.rides.list_world import ListWorld
-from tests.rides.orders.test_list_waves import run
 from tests.rides.privacy.ended_rides import KEY, hits
 from tests.store.migrated import migrate
 

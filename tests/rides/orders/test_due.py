@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy import select
 
 from ridedash.rides.accounts.rotate_keys import rotate
-from ridedash.rides.orders import transitions
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.due import LEASE, Promoter, reason_code
 from ridedash.rides.orders.place import RequestRefused, TokenReused, place
 from ridedash.rides.orders.resolve import undo_withdrawal, withdraw
-from ridedash.rides.states import BadTransition
+from ridedash.rides.state import transitions
+from ridedash.rides.state.states import BadTransition
 from ridedash.service.errors import (
     BadStatus,
     NoAnswer,

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from flask_babel import Babel
 
-from ridedash.forms import BookingForm
+from ridedash.forms.booking import BookingForm
 from ridedash.rides.orders.fields import (
     CHANGEABLE,
     FIELDS,

@@ -25,7 +25,7 @@ from ridedash.rides.orders.place import OfferUnknown, RequestRefused, TokenReuse
 from ridedash.rides.orders.recover import recover
 from ridedash.rides.orders.resolve import undo_until, withdraw
 from ridedash.rides.orders.resolve import undo_withdrawal as undo
-from ridedash.rides.states import UNSENT
+from ridedash.rides.state.states import UNSENT
 from ridedash.service.types.products import ProductList
 from ridedash.store.actors import Actor, by_guest, by_staff
 from ridedash.store.audit import AuditRow
@@ -34,9 +34,9 @@ from ridedash.store.models.people import Property
 from tests.rides.desk_world import World
 from tests.rides.dumps import dump
 from tests.rides.dumps import restore as restore_dump
+from tests.rides.journals.test_restore import rounds
 from tests.rides.orders.test_crashes import check
 from tests.rides.orders.test_due import answers, items, offered
-from tests.rides.orders.test_restore import rounds
 from tests.rides.orders.test_side_by_side import at_once
 
 HOURS = timedelta(hours=3)

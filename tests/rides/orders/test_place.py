@@ -20,8 +20,8 @@ from ridedash.rides.orders.place import (
 )
 from ridedash.rides.orders.request import digest
 from ridedash.rides.orders.resolve import reopen, resolve_booked, resolve_not_booked, withdraw
-from ridedash.rides.orders.transitions import change_state, raise_attention
-from ridedash.rides.states import TRANSITIONS, BadTransition, is_allowed
+from ridedash.rides.state.states import TRANSITIONS, BadTransition, is_allowed
+from ridedash.rides.state.transitions import change_state, raise_attention
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Account

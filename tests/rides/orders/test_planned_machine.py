@@ -12,7 +12,7 @@ from hypothesis.stateful import invariant, precondition, rule, run_state_machine
 
 from ridedash.rides.orders.change import change
 from ridedash.rides.orders.press import PlaceError
-from ridedash.rides.orders.schedule_times import WINDOW
+from ridedash.rides.times.schedule_times import WINDOW
 from ridedash.store.models.orders import Order
 from tests.rides.desk_world import World
 from tests.rides.orders.test_crashes import KillAt, Killed, Orders

@@ -23,7 +23,7 @@ from ridedash.rides.orders.onward import change_onward, withdraw_onward
 from ridedash.rides.orders.place import RequestRefused, TokenReused, place
 from ridedash.rides.orders.press import MOST_PARTS, Part, parts, tokens_of
 from ridedash.rides.orders.resolve import withdraw
-from ridedash.rides.orders.schedule_times import MOST_RIDES, series_rides
+from ridedash.rides.times.schedule_times import MOST_RIDES, series_rides
 from ridedash.store.audit import AuditRow
 from ridedash.store.board import LATELY, NEWEST, OF_LATE, board_marks
 from ridedash.store.database.database import Database

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import update
 
 from ridedash.rides.accounts.tokens import ELSEWHERE, NeedsReconnect, NoRefreshNow
-from ridedash.rides.codes import EXPIRED, NO_CONNECTION
-from ridedash.rides.orders.outcome import Outcome, from_record
 from ridedash.rides.orders.request import digest, restated
+from ridedash.rides.state.codes import EXPIRED, NO_CONNECTION
+from ridedash.rides.state.outcome import Outcome, from_record
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.orders import Order, OrderState
 from ridedash.store.models.people import Account

@@ -12,10 +12,10 @@ from sqlalchemy.engine import Connection
 
 from ridedash.rides.accounts.linking import CallbackRequest, Linker, LinkFailed, LinkOwner
 from ridedash.rides.actions import request
-from ridedash.rides.orders import transitions
 from ridedash.rides.orders.guard import GuardBusy
 from ridedash.rides.orders.place import Placed, place
 from ridedash.rides.orders.resolve import withdraw
+from ridedash.rides.state import transitions
 from ridedash.store.audit import record
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from ridedash.store.models.orders import Order, OrderState

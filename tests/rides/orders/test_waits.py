@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ridedash.rides.orders.transitions import note_wait
+from ridedash.rides.state.transitions import note_wait
 from ridedash.store.models.orders import Order
 from ridedash.store.orders import Ride, TimelineEvent
 from tests.store.test_history import migrate

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from ridedash.rides.health import alarms
-from ridedash.rides.orders.schedule_times import SOONEST, WINDOW
 from ridedash.rides.runtime import APART_S, Runtime
+from ridedash.rides.times.schedule_times import SOONEST, WINDOW
 from tests.rides.desk_world import World
 from tests.rides.orders.test_due import items, offered
 

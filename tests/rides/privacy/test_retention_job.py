@@ -2,7 +2,7 @@
 
 from sqlalchemy import select
 
-from ridedash.rides.orders.sent_journal import EvenClock
+from ridedash.rides.journals.sent_journal import EvenClock
 from ridedash.rides.privacy.retention import drop_old_offers
 from ridedash.store.orders import Offer
 from tests.rides.desk_world import World

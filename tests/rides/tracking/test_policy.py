@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import NeedsReconnect, TokenUnreadable
-from ridedash.rides.states import is_allowed
+from ridedash.rides.state.states import is_allowed
 from ridedash.rides.tracking import policy
 from ridedash.rides.tracking.intervals import FINAL_S, MIN_INTERVAL_S
 from ridedash.rides.tracking.merge import ALARMS, RideState, merge

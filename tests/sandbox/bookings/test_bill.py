@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from ridedash import wire
-from ridedash.sandbox.bookings.bill import agreed, driven
+from ridedash.sandbox.bookings.snapshots import agreed, driven
 from ridedash.sandbox.pricing.rates import Driven, Terms
 from tests.sandbox.sandbox_desk import HOTEL, NIGHT, PORT, SALT, far_drop
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from ridedash.rides.orders.kiosk_codes import NewCode, make_code, open_code
+from ridedash.rides.kiosk.desk_codes import NewCode, make_code, open_code
 from ridedash.store import properties
 from ridedash.store.invitations import invite
 from ridedash.store.kiosks import make_pairing_code, new_device

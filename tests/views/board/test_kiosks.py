@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select
 
-from ridedash.rides.orders import kiosk_asks, kiosk_codes
-from ridedash.rides.orders.kiosk_asks import GuestRequest, NewAsk
+from ridedash.rides.kiosk import approvals, desk_codes
+from ridedash.rides.kiosk.approvals import GuestRequest, NewAsk
 from ridedash.store.audit import AuditRow
 from ridedash.store.kiosks import device_of
 from ridedash.store.models.kiosks import Kiosk, KioskAsk, KioskCode, KioskVisit, Ticket
@@ -44,7 +44,7 @@ def ask(desk: Desk, kiosk_id: int, who: str = "desk", name: str = "Ana") -> int:
         new = NewAsk(
             kiosk_id, desk.ids[f"{who}.property"], f"v{order_id}", f"t{order_id}", offer.id, request
         )
-        return kiosk_asks.ask(s, desk.services.vault, new, desk.now)
+        return approvals.ask(s, desk.services.vault, new, desk.now)
 
 
 def bar(desk: Desk, name: str = "desk") -> dict[str, Any]:
@@ -163,10 +163,10 @@ def test_a_desk_code_is_shown_once_and_states_whether_the_property_pays(desk: De
     key, home = desk.services.settings.secret_key, desk.ids["desk.property"]
     with desk.services.db.read() as s:
         assert code not in str(s.scalars(select(KioskCode.code_hash)).one())
-        found = kiosk_codes.open_code(s, key, home, code, NOON)
+        found = desk_codes.open_code(s, key, home, code, NOON)
         assert found is not None
         assert (found.house_pays, found.guest_id) == (True, guest_id)
-        assert kiosk_codes.open_code(s, key, desk.ids["other.property"], code, NOON) is None
+        assert desk_codes.open_code(s, key, desk.ids["other.property"], code, NOON) is None
     page = post(client, "/kiosk-codes").text
     assert "Works once, until 14:10." in page
     assert recorded(desk) == ["kiosk.code_made", "kiosk.code_made"]

@@ -11,12 +11,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders.list_press import LIST_FAILING, LIST_STOPPED
-from ridedash.rides.orders.transitions import add_event
+from ridedash.rides.state.transitions import add_event
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.encryption import TokenVault, new_key
-from ridedash.store.guest_lists import GuestList, NewLine, lines_of
+from ridedash.store.guest_lists import LIST_FAILING, LIST_STOPPED, GuestList, NewLine, lines_of
 from ridedash.store.models.people import Account, Guest
 from ridedash.store.orders import Attention, Order, Ride, TimelineEvent
 from ridedash.views.board.pages import NOTHING, known

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides.kiosk_state import DAYS
+from ridedash.rides.kiosk.opening import DAYS
 from ridedash.rides.orders import resolve
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from tests.views.kiosk.lobby import DROP, Lobby, desk, lobby

@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import func, select
 
 from ridedash.extensions import limiter
-from ridedash.rides.kiosk_state import DAYS
-from ridedash.rides.orders.kiosk_asks import AskAnswer, answer_ask, waiting_asks
-from ridedash.rides.orders.kiosk_codes import NewCode, make_code
+from ridedash.rides.kiosk.approvals import AskAnswer, answer_ask, waiting_asks
+from ridedash.rides.kiosk.desk_codes import NewCode, make_code
+from ridedash.rides.kiosk.opening import DAYS
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.accounts import accounts_of, add_account
 from ridedash.store.audit import AuditRow

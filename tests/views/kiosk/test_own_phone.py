@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from ridedash.rides.orders import kiosk_watch
+from ridedash.rides.kiosk import watch
 from ridedash.rides.privacy.retention import RetentionDays, remove_old_data
 from ridedash.store.accounts import accounts_of
 from ridedash.store.models.kiosks import Kiosk, OwnPhone
@@ -190,7 +190,7 @@ def test_the_language_that_was_chosen_before_the_press_is_kept(lobby: Lobby) -> 
 
 def without_ticket(lobby: Lobby, order_id: int) -> list[str]:
     """The open attention items of an order, after the worker has looked at all kiosks."""
-    kiosk_watch.watch(lobby.services.db, lobby.desk.now)
+    watch.watch(lobby.services.db, lobby.desk.now)
     return [item.name for item in lobby.page(order_id).attention]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from ridedash.rides.kiosk_health import can
+from ridedash.rides.kiosk.health import can
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store import kiosks
 from ridedash.store.database.database import Database, DatabaseBusy

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ridedash.geo import LatLng
-from ridedash.rides.orders.kiosk_codes import NewCode, make_code
+from ridedash.rides.kiosk.desk_codes import NewCode, make_code
 from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides.states import UNSENT
+from ridedash.rides.state.states import UNSENT
 from ridedash.store.models.people import Staff
 from ridedash.store.orders import Order, TimelineEvent
 from ridedash.views.rides.known_by import ANSWERS

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides.orders import outcome
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.rides.state import outcome
 from ridedash.service.errors import Refused
 from ridedash.service.types.bookings import CreateAnswer, CreateBody
 from ridedash.store.actors import by_staff

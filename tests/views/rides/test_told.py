@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import limiter
-from ridedash.rides.orders.transitions import add_event
 from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.rides.state.transitions import add_event
 from ridedash.rides.tracking.told import told_plate
 from ridedash.store.actors import by_staff
 from ridedash.store.models.orders import Attention, Order, Ride

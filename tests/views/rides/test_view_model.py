@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ridedash.rides.orders.transitions import add_event
+from ridedash.rides.state.transitions import add_event
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.orders import Order, Ride, order_page
 from ridedash.views.rides.view_model import RideView, ride_view

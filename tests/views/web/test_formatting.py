@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ridedash.rides.orders.typed_time import read_time
+from ridedash.rides.times.typed_time import read_time
 from ridedash.rides.tracking.totals import MINOR, minor
 from ridedash.views.insights.periods import Period
 from ridedash.views.rides.offer_price import money_range

@@ -34,7 +34,7 @@ SECONDS: Final = {
     "sqlite": "max(0, CAST(round((julianday({to}) - julianday({since})) * 86400) AS INTEGER))",
     "postgresql": "greatest(0, CAST(round(EXTRACT(EPOCH FROM {to} - {since})) AS BIGINT))",
 }
-# the values that note_wait in rides/orders/transitions.py stores from now on
+# the values that note_wait in rides/state/transitions.py stores from now on
 DRIVER: Final = (
     "UPDATE orders SET driver_s = (SELECT {seconds} FROM rides r WHERE r.order_id = orders.id"
     " AND r.allotted_at IS NOT NULL)"

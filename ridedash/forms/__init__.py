@@ -1,0 +1,1 @@
+"""What people type into the forms of the pages, read and checked."""

@@ -1,0 +1,1 @@
+"""Times as people type them and as the program keeps them: one ride, or a series."""

@@ -1,0 +1,1 @@
+"""The display at the door: the next cars, for guests who wait."""

@@ -15,7 +15,8 @@ NOTHING: Final = Driven(Decimal(0), Decimal(0))
 
 def driven(booking: Booking) -> Driven:
     """The ride of a booking as input for pricing, with the time for which the driver waited."""
-    ride, located = booking.plan.ride, booking.plan.first(wire.CLIENT_LOCATED)
+    ride = booking.plan.ride
+    located = booking.plan.first(wire.CLIENT_LOCATED)
     if ride is None:
         return NOTHING
     return driven_on(ride.route, ride.departs - located.at if located else 0.0)

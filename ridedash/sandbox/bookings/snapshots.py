@@ -118,7 +118,8 @@ def _auto(
 
 
 def _auto_approach(booking: Booking, phase: TripPhase, now: float) -> dict[str, Any]:
-    driver, leg = _driver(booking, phase), _leg(booking, phase)
+    driver = _driver(booking, phase)
+    leg = _leg(booking, phase)
     seconds, metres = leg.left(now)
     return {
         "driver_name": driver.driver_name,
@@ -135,7 +136,8 @@ def _auto_approach(booking: Booking, phase: TripPhase, now: float) -> dict[str, 
 
 def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, Any]:
     """`svc_money_balance`, and `trip_info` with a fare only if the city's autos are billed."""
-    price, terms = bill(booking, tariff), booking.request.terms
+    price = bill(booking, tariff)
+    terms = booking.request.terms
     category = tariff.find(booking.category)
     assert category is not None
     charge = convenience_charge(tariff, category)
@@ -164,8 +166,10 @@ def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, An
 
 
 def _balance(booking: Booking, payable: Decimal, *, ended: bool) -> float:
-    before = Decimal(str(wallet_of(booking.user))) - booking.request.terms.advance
-    return number(before - payable if ended and not booking.request.cash else before)
+    left = Decimal(str(wallet_of(booking.user))) - booking.request.terms.advance
+    if ended and not booking.request.cash:
+        left -= payable
+    return number(left)
 
 
 def _price(booking: Booking, tariff: Tariff, status: str) -> dict[str, Any]:
@@ -173,7 +177,7 @@ def _price(booking: Booking, tariff: Tariff, status: str) -> dict[str, Any]:
 
 
 def _places(booking: Booking, *, ended: bool = False) -> dict[str, Any]:
-    drop = booking.request.drop or (booking.plan.drop if ended else None) or NO_PLACE
+    drop = booking.request.drop or (ended and booking.plan.drop) or NO_PLACE
     return {"pickup_location": _lat_lng(booking.request.pickup), "drop_location": _lat_lng(drop)}
 
 

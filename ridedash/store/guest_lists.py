@@ -170,14 +170,17 @@ def planned_nearby(
 def forget_orders(s: Session, order_ids: Collection[int]) -> None:
     """Remove the guests of these orders from their lines."""
     for line in s.scalars(select(ListLine).where(ListLine.order_id.in_(order_ids))):
-        line.data, line.plan = {}, None
+        line.data = {}
+        line.plan = None
 
 
 def erase_words(s: Session, property_id: int, is_named: Callable[[str], bool]) -> None:
     """Empty each line of the property of which a text names a guest, and the labels of lists."""
     for line in s.scalars(select(ListLine).where(ListLine.property_id == property_id)):
         if any(is_named(text) for text in _texts((line.data, line.plan))):
-            line.data, line.plan, line.out = {}, None, "person"
+            line.data = {}
+            line.plan = None
+            line.out = "person"
             if line.state != LineState.ORDERED:
                 line.state = LineState.OPEN
     for each in s.scalars(select(GuestList).where(GuestList.property_id == property_id)):

@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from ridedash.secrets_file import SANDBOX_KEY, demo_secrets
@@ -212,6 +212,10 @@ def _keeping(given: "_Given") -> dict[str, Any]:
     }
 
 
+# a demo's log is read on a terminal; live logs are collected
+_LOG_OF_MODE: Final = {"demo": ("text", "warning"), "live": ("json", "info")}
+
+
 def _observing(given: "_Given", mode: str) -> dict[str, Any]:
     token = given.text("METRICS_TOKEN", "")
     if token and (len(token) < 16 or any(word in token.lower() for word in SAMPLE_WORDS)):
@@ -219,12 +223,10 @@ def _observing(given: "_Given", mode: str) -> dict[str, Any]:
             f"{PREFIX}METRICS_TOKEN is too short or a sample; it must be 16 or more random "
             "characters."
         )
-    demo = mode == "demo"  # a demo's log is read on a terminal; live logs are collected
+    shape, level = _LOG_OF_MODE[mode]
     return {
-        "log_format": given.one_of("LOG_FORMAT", "text" if demo else "json", ("text", "json")),
-        "log_level": given.one_of(
-            "LOG_LEVEL", "warning" if demo else "info", ("debug", "info", "warning", "error")
-        ),
+        "log_format": given.one_of("LOG_FORMAT", shape, ("text", "json")),
+        "log_level": given.one_of("LOG_LEVEL", level, ("debug", "info", "warning", "error")),
         "metrics_token": token,
     }
 
@@ -256,14 +258,15 @@ def _addresses(given: "_Given", mode: str) -> dict[str, Any]:
 
 
 def _worker_port(given: "_Given") -> int | None:
-    return given.whole("WORKER_PORT", 0, 0, 65535) if given.text("WORKER_PORT", "") else None
+    if not given.text("WORKER_PORT", ""):
+        return None
+    return given.whole("WORKER_PORT", 0, 0, 65535)
 
 
 def _service(given: "_Given", mode: str) -> dict[str, Any]:
     sandbox_port = given.whole("SANDBOX_PORT", 8001, 0, 65535)
-    service_url = given.url(
-        "SERVICE_URL", None if mode == "live" else f"http://127.0.0.1:{sandbox_port}"
-    )
+    sandbox = None if mode == "live" else f"http://127.0.0.1:{sandbox_port}"
+    service_url = given.url("SERVICE_URL", sandbox)
     geocoder = given.one_of("GEOCODER", "sandbox", ("sandbox", "photon", "nominatim"))
     return {
         "sandbox_port": sandbox_port,

@@ -148,7 +148,9 @@ def script_of(char: str) -> str:
     script = unicodedata.name(char, "").partition(" ")[0]
     if script == "IDEOGRAPHIC":
         return "CJK"
-    return "" if script in OF_NO_SCRIPT else script
+    if script in OF_NO_SCRIPT:
+        return ""
+    return script
 
 
 def _joins(text: str, at: int) -> bool:

@@ -85,11 +85,11 @@ def reader_language(
     """
     accepts = tuple(tag for tag, q in request.accept_languages if q)  # q=0 refuses a language
     reader = Reader(request.args.get("lang", "")[:20], own or "", accepts, house or "")
-    if surface in GUESTS:
-        codes = offered().guests if guests is None else guests
-    else:
-        codes = offered().staff
-    return choose(surface, reader, codes)
+    if surface not in GUESTS:
+        return choose(surface, reader, offered().staff)
+    if guests is None:
+        guests = offered().guests
+    return choose(surface, reader, guests)
 
 
 def guest_languages(machine: bool, read: Collection[str] = ()) -> tuple[str, ...]:
@@ -98,7 +98,8 @@ def guest_languages(machine: bool, read: Collection[str] = ()) -> tuple[str, ...
     Without `machine`, only those whose translation a person has read: for ridedash, or for this
     property (`read`).
     """
-    found, codes = offered(), []
+    found = offered()
+    codes = []
     for code in found.guests:
         if machine or code in read or found.level(code) is not Level.MACHINE:
             codes.append(code)

@@ -137,4 +137,6 @@ def _folder(name: str) -> Path:
     """The folder: inside the package when installed from a wheel, beside it in a checkout."""
     package = Path(__file__).parent
     inside = package / name
-    return inside if inside.is_dir() else package.parent / name
+    if inside.is_dir():
+        return inside
+    return package.parent / name

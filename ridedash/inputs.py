@@ -10,7 +10,8 @@ from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
 MAX_ID: Final = 2**63 - 1  # the largest id that a database stores
-FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2199, 12, 31)
+FIRST_DAY = date(2000, 1, 1)
+LAST_DAY = date(2199, 12, 31)
 _NUMBER: Final = re.compile(r"[0-9]{1,19}")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME: Final = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
@@ -26,7 +27,9 @@ def whole_number(text: str, least: int = 0, most: int = MAX_ID) -> int | None:
     if not _NUMBER.fullmatch(typed):
         return None
     number = int(typed)
-    return number if least <= number <= most else None
+    if not least <= number <= most:
+        return None
+    return number
 
 
 def row_id(text: str) -> int | None:
@@ -59,7 +62,9 @@ def calendar_day(text: str) -> date | None:
         day = date.fromisoformat(typed)
     except ValueError:
         return None
-    return day if FIRST_DAY <= day <= LAST_DAY else None
+    if not FIRST_DAY <= day <= LAST_DAY:
+        return None
+    return day
 
 
 def time_of_day(text: str) -> time | None:
@@ -85,7 +90,9 @@ def utc_instant(text: str) -> datetime | None:
         at = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else None
+    if at.tzinfo is not None:
+        return None
+    return at.replace(tzinfo=UTC)
 
 
 # an airline code of two or three characters, one to four digits, perhaps a letter
@@ -158,8 +165,9 @@ def networks_of(address: str) -> list[str]:
         network = ipaddress.IPv6Network(own)
     except ValueError:
         return [own]
-    wider = (56, 48) if network.prefixlen == 64 else ()
-    return [own, *(str(network.supernet(new_prefix=length)) for length in wider)]
+    if network.prefixlen != 64:
+        return [own]
+    return [own, *(str(network.supernet(new_prefix=length)) for length in (56, 48))]
 
 
 def required_id(value: Any) -> int:

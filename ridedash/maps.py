@@ -191,7 +191,8 @@ def _base(tiles_url: str, map_id: str) -> Any:
         "maxZoom": MAX_ZOOM,
     }
     frame = folium.Map(location=_NOWHERE, tiles=None, zoom_control="bottomright", **options)
-    frame.default_js, frame.default_css = [], []
+    frame.default_js = []
+    frame.default_css = []
     frame._id = map_id
     provider = xyzservices.TileProvider(
         name="base", url=tiles_url, attribution="tiles", html_attribution="tiles"

@@ -21,7 +21,8 @@ APOSTROPHES: Final = (
 )
 KATAKANA: Final = range(0x30A1, 0x30F7)  # each letter is 0x60 behind its hiragana
 # Chinese characters as Japanese families write them, and as keyboards offer them first
-_OLD, _NEW = "髙﨑邊邉齋齊澤濱濵廣國眞德惠櫻", "高崎辺辺斎斉沢浜浜広国真徳恵桜"
+_OLD = "髙﨑邊邉齋齊澤濱濵廣國眞德惠櫻"
+_NEW = "高崎辺辺斎斉沢浜浜広国真徳恵桜"
 KANJI_FORMS: Final = dict(zip(_OLD, _NEW, strict=True))
 # letters of scripts that are written without spaces between words
 RUN_ON: Final = re.compile(
@@ -111,7 +112,9 @@ def found_by(name: str) -> str:
     if len(words) == BOTH:
         forms.append("".join(reversed(words)))
     row = "".join(f" {form}" for form in _longest(forms))
-    return row if len(row) <= LONGEST else "".join(f" {word}" for word in forms)[:LONGEST]
+    if len(row) > LONGEST:
+        row = "".join(f" {word}" for word in forms)[:LONGEST]
+    return row
 
 
 def begins(typed: str) -> list[tuple[str, ...]]:
@@ -136,7 +139,8 @@ def spelt(name: str, text: str) -> list[tuple[int, int]]:
 
     The name may have another spelling there. A name of one letter is found nowhere.
     """
-    key, words = name_key(name), sorted(same_words(name), key=len)
+    key = name_key(name)
+    words = sorted(same_words(name), key=len)
     letters = "".join(map(_undotted, name_words(text)))
     # most texts don't have the name, and this says so soon
     if len(key) < 2 or not set(key) <= set(letters) or (words[1:] and words[-1] not in letters):
@@ -165,7 +169,9 @@ def _in_a_row(words: Iterable[str]) -> str:
     """The words as one, with a space where numbers would run together."""
     row = ""
     for word in words:
-        row += f" {word}" if word[0].isdigit() and row[-1:].isdigit() else word
+        if word[0].isdigit() and row[-1:].isdigit():
+            row += " "
+        row += word
     return row
 
 
@@ -197,7 +203,9 @@ def _undotted(word: str) -> str:
 
 
 def _without_article(word: str) -> str:
-    return word.removeprefix(ARTICLE) if len(word) > len(ARTICLE) + 1 else word
+    if len(word) <= len(ARTICLE) + 1:
+        return word
+    return word.removeprefix(ARTICLE)
 
 
 def _begun(form: str) -> str:

@@ -69,7 +69,7 @@ def _user() -> str:
 
 def _marked(key: str) -> str:
     """A partner key with the prefix SANDBOX_KEY; a key of an earlier version may lack it."""
-    return key if key.startswith(SANDBOX_KEY) else SANDBOX_KEY + key
+    return SANDBOX_KEY + key.removeprefix(SANDBOX_KEY)
 
 
 def _fresh() -> dict[str, str]:

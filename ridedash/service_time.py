@@ -38,7 +38,9 @@ class ServiceTime:
     @property
     def speed_now(self) -> float:
         """How many service seconds pass in a wall second, since the last turn."""
-        return self.turns[-1].speed if self.turns else self.pace
+        if not self.turns:
+            return self.pace
+        return self.turns[-1].speed
 
     @property
     def polling_speed(self) -> float:
@@ -48,7 +50,9 @@ class ServiceTime:
     @property
     def shown_speed(self) -> float:
         """How many seconds a running timer counts in a wall second."""
-        return self.turns[-1].speed if self.turns else 1.0
+        if not self.turns:
+            return 1.0
+        return self.turns[-1].speed
 
     @property
     def held(self) -> bool:
@@ -61,13 +65,16 @@ class ServiceTime:
 
         It is the turn's own wall instant if that time is unknown; None without turns.
         """
-        return (self.known_at or self.turns[-1].wall) if self.turns else None
+        if not self.turns:
+            return None
+        return self.known_at or self.turns[-1].wall
 
     def elapsed(self, a: datetime, b: datetime) -> float:
         """The service seconds from one wall instant to another; below zero if `b` is earlier."""
         if not self.turns:
             return (b - a).total_seconds() * self.pace
-        i, j = self._segment(a), self._segment(b)
+        i = self._segment(a)
+        j = self._segment(b)
         if i == j:
             return (b - a).total_seconds() * self.turns[max(i, 0)].speed
         return self._passed(j, b) - self._passed(i, a)
@@ -94,7 +101,9 @@ class ServiceTime:
 
     def counted(self, a: datetime, b: datetime) -> float:
         """The seconds from one wall instant to another, as a timer counts them."""
-        return self.elapsed(a, b) if self.turns else (b - a).total_seconds()
+        if not self.turns:
+            return (b - a).total_seconds()
+        return self.elapsed(a, b)
 
     def left(self, start: datetime, seconds: float, now: datetime) -> float:
         """The seconds left on a timer that runs for `seconds` of service time from `start`.
@@ -104,7 +113,9 @@ class ServiceTime:
         if self.turns:
             return seconds - self.elapsed(start, now)
         end = self.due(start, seconds)
-        return (end - now).total_seconds() if end else seconds
+        if end is None:
+            return seconds
+        return (end - now).total_seconds()
 
     def as_if_never_turned(self, wall: datetime) -> datetime:
         """The start of a timer at the present speed that shows what a timer from `wall` shows.
@@ -175,4 +186,6 @@ def at_pace(pace: float) -> Times:
 def _later(start: datetime, seconds: float, speed: float) -> datetime | None:
     if speed > 0:
         return start + timedelta(seconds=seconds / speed)
-    return start if seconds <= 0 else None
+    if seconds <= 0:
+        return start
+    return None

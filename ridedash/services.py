@@ -83,7 +83,8 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
 
     Raises config.BadSettingError.
     """
-    http, metrics = Http(egress=egress(settings)), Metrics()
+    http = Http(egress=egress(settings))
+    metrics = Metrics()
     traffic = Traffic(settings.service_rate, hooks=metrics)
     db, vault = _stores(settings)
     clock = clock or db.clock(utc_now)

@@ -63,7 +63,9 @@ def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     if not line.isprintable():
         line = "".join(_shown(char, control) for char in line)
     if not line.isascii():
-        line = _unstacked(line) if any(map(_is_seen, line)) else ""
+        if not any(map(_is_seen, line)):
+            return ""
+        line = _unstacked(line)
     return " ".join(line.split())[:longest].rstrip()
 
 
@@ -174,12 +176,15 @@ def _plain_sign(char: str) -> str:
         return ""
     if kind == "Pd":
         return "-"
-    return " " if char.isspace() and char != "\n" else char
+    if char.isspace() and char != "\n":
+        return " "
+    return char
 
 
 def _half_width(char: str) -> str:
-    wide = unicodedata.decomposition(char).startswith("<wide>")
-    return unicodedata.normalize("NFKC", char) if wide else char
+    if not unicodedata.decomposition(char).startswith("<wide>"):
+        return char
+    return unicodedata.normalize("NFKC", char)
 
 
 def _shown(char: str, control: str) -> str:
@@ -191,7 +196,9 @@ def _shown(char: str, control: str) -> str:
         return " "
     if kind == "Cc":
         return control
-    return "" if kind in {"Cf", "Cs", "Co", "Cn"} else char
+    if kind in {"Cf", "Cs", "Co", "Cn"}:
+        return ""
+    return char
 
 
 def _unstacked(text: str) -> str:
@@ -200,7 +207,9 @@ def _unstacked(text: str) -> str:
     A letter keeps two accents. It keeps three marks if one of them is a vowel or tone of its own
     script, as in Burmese.
     """
-    chars, marks, accents = [], 0, 0
+    chars = []
+    marks = 0
+    accents = 0
     for char in text:
         kind = unicodedata.category(char)
         if kind in ("Mn", "Me"):

@@ -43,7 +43,8 @@ class SandboxTime:
     def __init__(
         self, http: Http, service_url: str, pace: float, wall: Callable[[], datetime] | None = None
     ) -> None:
-        self._http, self._url = http, f"{service_url.rstrip('/')}/control/clock"
+        self._http = http
+        self._url = f"{service_url.rstrip('/')}/control/clock"
         self._wall = wall or _machine_clock
         self._pace = pace
         self._known = KnownTurns(ServiceTime(pace=pace), None)
@@ -64,7 +65,9 @@ class SandboxTime:
     @property
     def _line(self) -> ServiceTime:
         line, stopped = self._known
-        return line if stopped is None or self._wall() < stopped.turns[-1].wall else stopped
+        if stopped is None or self._wall() < stopped.turns[-1].wall:
+            return line
+        return stopped
 
     def stop(self) -> None:
         """Stop reading."""
@@ -76,7 +79,8 @@ class SandboxTime:
         try:
             answer = self._http.call(Request("GET", self._url, WITHIN_S, CONTROL))
             body = answer.json()
-            turns, stop = turns_of(body), stop_of(body)
+            turns = turns_of(body)
+            stop = stop_of(body)
         except (ServiceError, ValueError, TypeError, LookupError, ArithmeticError) as error:
             self._missed += 1
             if self._missed == WARN_AFTER:
@@ -84,7 +88,8 @@ class SandboxTime:
             return
         if question < self._latest:  # a later reading was answered first: this answer is older
             return
-        self._missed, self._latest = 0, question
+        self._missed = 0
+        self._latest = question
         line, stopped = self._known
         if stopped is not None and turns == stopped.turns:
             line = stopped  # the time of the announced stop has come

@@ -55,7 +55,15 @@ LAUNCH = [  # root in a container can't use the browser's sandbox; no background
 
 
 # Each of these has shared fixtures that start slowly: `make test` runs its tests in one process.
-TOGETHER = {"processes", "e2e", "engines", "test_canary.py", "test_day.py", "test_upkeep.py"}
+TOGETHER = {
+    "processes",
+    "e2e",
+    "engines",
+    "tiles",
+    "test_canary.py",
+    "test_day.py",
+    "test_upkeep.py",
+}
 
 # What takes longest begins first, so that no process works alone at the end.
 FIRST = (

@@ -223,7 +223,8 @@ def telling(what: str) -> Iterator[Callable[[str], None]]:
 
     Yields a function that takes what is done next; "" when the start has ended.
     """
-    doing, ended = [what], threading.Event()
+    doing = [what]
+    ended = threading.Event()
 
     def say() -> None:
         while not ended.wait(EVERY_S):

@@ -43,7 +43,8 @@ def seed(services: Services) -> None:
         for user in SANDBOX_USERS
     ]
     city = cities()[0]
-    hotel, now = _hotel(), services.clock()
+    hotel = _hotel()
+    now = services.clock()
     with services.db.write() as session:
         property_ = properties.add_property(
             session,

@@ -56,7 +56,9 @@ class Day:
     def __init__(self, app: Flask, now: datetime, days: int) -> None:
         self.services: Services = app.extensions["ridedash"]
         self.progress: Progress = app.extensions[EXTENSION]
-        self.app, self.now, self.days = app, now, days
+        self.app = app
+        self.now = now
+        self.days = days
         self.progress.begin(0)  # from now on a POST to /demo/ waits
 
     def make(self, worker: Worker, stop: threading.Event) -> None:

@@ -51,7 +51,9 @@ def seed(s: Session, property_id: int, now: datetime) -> None:
     lobby.place = "Beside the lifts"
     station = new_device(s, property_id, KioskKind.KIOSK, "Central station", now)
     at = next(place for place in city.places if place.name == STATION)
-    station.place, station.lat, station.lng = STATION, at.position.lat, at.position.lng
+    station.place = STATION
+    station.lat = at.position.lat
+    station.lng = at.position.lng
     for each in (lobby, station):
         _usual(each)
     _ways(s, city, station)
@@ -59,11 +61,9 @@ def seed(s: Session, property_id: int, now: datetime) -> None:
 
 
 def _usual(kiosk: Kiosk) -> None:
-    kiosk.rule, kiosk.languages, kiosk.default_language = (
-        WhoPays.DRIVER.value,
-        list(LANGUAGES),
-        "en",
-    )
+    kiosk.rule = WhoPays.DRIVER.value
+    kiosk.languages = list(LANGUAGES)
+    kiosk.default_language = "en"
 
 
 def _ways(s: Session, city: City, station: Kiosk) -> None:

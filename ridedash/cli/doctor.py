@@ -133,7 +133,9 @@ def _because(error: BaseException) -> str:
     cause = error.cause if isinstance(error, NoAnswer) else ""
     if CERTIFICATE in cause:
         return f": {cause}. {CA_ADVICE}"
-    return f": {cause}" if cause else ""
+    if not cause:
+        return ""
+    return f": {cause}"
 
 
 def _pickup(ours: StoredFacts | None) -> LatLng | None:
@@ -177,7 +179,9 @@ def _refuses_key(error: BadStatus | Refused) -> bool:
 def _get(
     out: Egress, url: str, accept: str = "application/json", total_s: float = 5, referer: str = ""
 ) -> Answer:
-    headers = {"accept": accept} | ({"referer": referer} if referer else {})
+    headers = {"accept": accept}
+    if referer:
+        headers["referer"] = referer
     with Http(egress=out) as http:
         return http.call(Request("GET", url, total_s, headers=headers))
 
@@ -251,8 +255,11 @@ def _tiles(context: CheckContext) -> str:
     """Fetch the map tile around the pickup, or around NOWHERE, as a browser would."""
     settings = context.services.settings
     tile = still_map(settings.tiles_url, context.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
-    url = settings.public_url + tile if tile.startswith("/") else tile
-    origin = "" if tile.startswith("/") else f"{settings.public_url}/"  # as maps.py has it sent
+    url = tile
+    origin = f"{settings.public_url}/"  # as maps.py has it sent
+    if tile.startswith("/"):
+        url = settings.public_url + tile
+        origin = ""
     # 15 s: the sandbox is slow with its first tile of a zoom level
     answer = _get(egress(settings), url, "image/*", 15, origin)
     kind = answer.headers.get("content-type", "nothing").split(";")[0]

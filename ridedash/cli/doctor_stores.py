@@ -23,9 +23,11 @@ from ridedash.store.models.people import Account, Property
 REDIS_S: Final = 2.0
 NAMED: Final = 3  # files that a finding names at most
 # permission bits of a file mode, for users outside the owner's group
-OTHERS_READ, OTHERS_ENTER = 0o004, 0o001
+OTHERS_READ = 0o004
+OTHERS_ENTER = 0o001
 EACH: Final = 20  # up to so many accounts get a line each; more are counted on a single line
-OK, LOST = "ok", "needs reconnecting (Settings, Accounts)"
+OK = "ok"
+LOST = "needs reconnecting (Settings, Accounts)"
 UNREADABLE = "can't be read with the keys of RIDEDASH_TOKEN_KEYS"
 
 
@@ -57,9 +59,9 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
         return [Finding("database", False, advice)], None
     try:
         current = services.db.revision_ok()
-        advice = (
-            "tables are current" if current else "tables are not current: run `ridedash db upgrade`"
-        )
+        advice = "tables are current"
+        if not current:
+            advice = "tables are not current: run `ridedash db upgrade`"
         found = [_connections(services, shown), Finding("migrations", current, advice)]
         if not current:
             return found, None
@@ -80,7 +82,8 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
 
 def _connections(services: Services, shown: str) -> Finding:
     """Check the size of the connection pool against the server's limit and the worker's threads."""
-    allowed, each = services.db.server_connections(), services.settings.database_pool
+    allowed = services.db.server_connections()
+    each = services.settings.database_pool
     if allowed is None:
         return Finding("database", True, shown)
     text = f"{shown}, {each} of its {allowed} connections at most for each process"
@@ -128,7 +131,9 @@ def accounts(vault: TokenVault, ours: StoredFacts) -> Iterator[Finding]:
 def _state(vault: TokenVault, row: Account) -> str:
     if row.state != "ok" or row.access_token_enc is None:
         return LOST
-    return OK if tokens_can_be_read(row, vault) else UNREADABLE
+    if not tokens_can_be_read(row, vault):
+        return UNREADABLE
+    return OK
 
 
 def files(services: Services) -> Finding:

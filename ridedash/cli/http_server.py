@@ -99,7 +99,8 @@ def stopped_by_sigterm() -> Iterator[None]:
     """
     for number in (signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, _stop)
-    report, sys.unraisablehook = sys.unraisablehook, _unless_stopping(sys.unraisablehook)
+    report = sys.unraisablehook
+    sys.unraisablehook = _unless_stopping(sys.unraisablehook)
     try:
         yield
     finally:

@@ -142,7 +142,9 @@ def _parse_instant(text: str, now: datetime) -> datetime:
 
 
 def _to(backup_at: datetime | None) -> str:
-    return "from a backup" if backup_at is None else f"to {_format_time(backup_at)}"
+    if backup_at is None:
+        return "from a backup"
+    return f"to {_format_time(backup_at)}"
 
 
 def _format_time(at: datetime) -> str:

@@ -125,7 +125,8 @@ class SandboxChild:
     ) -> None:
         # one heap for all threads of the process (docs/operating.md, Processes)
         self._environ = {"MALLOC_ARENA_MAX": "1"} | dict(environ)
-        self._listening, self._warmed = listening, warmed
+        self._listening = listening
+        self._warmed = warmed
         self._stopping = threading.Event()
         self._process = self._start()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
@@ -134,7 +135,8 @@ class SandboxChild:
     def _start(self) -> subprocess.Popen[bytes]:
         number = self._listening.fileno()
         command = [sys.executable, "-m", "ridedash.cli", "sandbox", "--socket", str(number)]
-        command += ["--warmed"] if self._warmed else []
+        if self._warmed:
+            command.append("--warmed")
         return subprocess.Popen(  # noqa: S603
             command, env=self._environ, stdin=subprocess.PIPE, pass_fds=(number,)
         )

@@ -47,7 +47,8 @@ def from_stdin(what: str) -> str:
 
 def _list(services: Services, options: argparse.Namespace) -> None:
     """Print a line for each person: name, role, property, and whether they can sign in."""
-    now, lines = services.clock(), []
+    now = services.clock()
+    lines = []
     with services.db.read() as s:
         homes = properties.properties(s)
         if options.property_name is not None:
@@ -65,7 +66,8 @@ def _list(services: Services, options: argparse.Namespace) -> None:
 
 
 def _line(person: Staff, home: Property, count: int) -> tuple[str, str, str, str]:
-    name, state = one_line(person.name), f"signed in: {count}" if count else "can sign in"
+    name = one_line(person.name)
+    state = f"signed in: {count}" if count else "can sign in"
     if person.sign_in_name not in sign_in_keys(person.name):
         name += f" (signs in as {one_line(person.sign_in_name)})"
     if person.disabled_at is not None:
@@ -74,14 +76,16 @@ def _line(person: Staff, home: Property, count: int) -> tuple[str, str, str, str
 
 
 def _add(services: Services, options: argparse.Namespace) -> None:
-    name, home = _name(options.name), one_line(options.property_name)
+    name = _name(options.name)
+    home = one_line(options.property_name)
     if not home:
         raise CommandError("--property is empty: type the name of the property.")
     password = from_stdin("password")
     _require_strong(password, home, name)
     if options.timezone not in available_timezones():
         raise CommandError(f"no time zone {options.timezone!r}; use a name such as Asia/Kolkata.")
-    now, hashed = services.clock(), passwords.hashed(password)
+    now = services.clock()
+    hashed = passwords.hashed(password)
     with services.db.write() as s:
         property_ = _property_of_staff(s, options, home, now)
         _require_free(s, property_.id, name)
@@ -128,7 +132,8 @@ def _print_link(services: Services, options: argparse.Namespace, now: datetime) 
 
 def _disable(services: Services, options: argparse.Namespace) -> None:
     with services.db.write() as s:
-        person, now = _person(s, options.name), services.clock()
+        person = _person(s, options.name)
+        now = services.clock()
         if person.disabled_at is not None:
             raise CommandError(f"{person.name!r} is disabled already.")
         person.disabled_at = now
@@ -140,7 +145,8 @@ def _disable(services: Services, options: argparse.Namespace) -> None:
 
 def _enable(services: Services, options: argparse.Namespace) -> None:
     with services.db.write() as s:
-        person, now = _person(s, options.name), services.clock()
+        person = _person(s, options.name)
+        now = services.clock()
         if person.disabled_at is None:
             raise CommandError(f"{person.name!r} can sign in already.")
         person.disabled_at = None
@@ -152,8 +158,10 @@ def _change_role(services: Services, options: argparse.Namespace) -> None:
     """Give a person the next of the roles, up or down, or the one that the command line names."""
     order: tuple[str, ...] = options.roles
     with services.db.write() as s:
-        person, now = _person(s, options.name), services.clock()
-        was, further = person.role, order[order.index(person.role) + 1 :]
+        person = _person(s, options.name)
+        now = services.clock()
+        was = person.role
+        further = order[order.index(person.role) + 1 :]
         if not further:
             raise CommandError(f"{person.name!r} is {_a(was)} already.")
         role = options.to or further[0]
@@ -207,7 +215,8 @@ def _person(s: Session, name: str) -> Staff:
 
 
 def _record(s: Session, person: Staff, what: str, now: datetime, **facts: str) -> None:
-    subject, home = f"staff:{person.id}", {"property_id": person.property_id}
+    subject = f"staff:{person.id}"
+    home = {"property_id": person.property_id}
     audit.record(s, CLI, what, subject, "ok", now, **(facts | home))
 
 

@@ -35,7 +35,8 @@ def erase_guest(services: Services, options: argparse.Namespace) -> None:
 
 def _guest(options: argparse.Namespace, property_: Property) -> ErasedGuest:
     if options.room is not None:
-        name, room = options.guest.strip(), options.room.strip()
+        name = options.guest.strip()
+        room = options.room.strip()
         return ErasedGuest(property_.id, name=name, room=room)
     found = reading_of(options.guest, property_.country)
     # a number that no country has may have been confirmed

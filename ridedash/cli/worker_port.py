@@ -45,7 +45,8 @@ class WorkerApp:
     """The WSGI application of the port."""
 
     def __init__(self, services: Services, worker: Worker) -> None:
-        self._services, self._worker = services, worker
+        self._services = services
+        self._worker = worker
 
     def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         status, kind, body = self._answer(environ)

@@ -109,7 +109,8 @@ def empty(
 
 def _wait(done: Callable[[], bool], most_s: float) -> bool:
     """Call `done` at least once, until it is True or `most_s` are over. Returns the last result."""
-    end, pause = time.monotonic() + most_s, threading.Event()
+    end = time.monotonic() + most_s
+    pause = threading.Event()
     while not done():
         if time.monotonic() >= end:
             return False

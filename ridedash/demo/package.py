@@ -79,10 +79,11 @@ def _about(title: str, taken: int) -> str:
         _("ride-*.sh: the same calls as lines of curl. Those that change something are comments."),
         _("ride-*.jsonl: each call, one a line, with its cause and what we made of it."),
         _("In these files tokens, start codes and phone numbers are left out."),
-        _("picture-*.jpg: the stage, as the presenter's browser drew it.")
-        if taken
-        else _("No picture was taken. The stage has a button for it."),
     ]
+    if taken:
+        lines.append(_("picture-*.jpg: the stage, as the presenter's browser drew it."))
+    else:
+        lines.append(_("No picture was taken. The stage has a button for it."))
     return "\n".join(lines) + "\n"
 
 
@@ -99,7 +100,8 @@ def _checks(title: str, run: StoryRun | None) -> str:
 def _of_ride(lens: Lens, order_id: int, property_id: int) -> dict[str, str]:
     """The calls of a ride in three formats; the lens has removed every secret."""
     calls = lens.whole(order_id, MOST_CALLS)
-    here, title = services(), title_of(order_id, property_id)
+    here = services()
+    title = title_of(order_id, property_id)
     address = here.settings.service_url.rstrip("/")
     origin = Origin(title, address, here.time(), lens.conclusions(calls))
     return {

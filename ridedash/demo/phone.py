@@ -29,7 +29,9 @@ def newest(s: Session, property_id: int) -> Newest | None:
     settled = Order.property_id == property_id, Order.state.not_in(BEING_SENT)
     query = select(Order.id, Order.mtx).where(*settled).order_by(Order.id.desc()).limit(1)
     row = s.execute(query).first()
-    return None if row is None else Newest(*row)
+    if row is None:
+        return None
+    return Newest(*row)
 
 
 def link_of(found: Newest) -> str:

@@ -11,7 +11,8 @@ from ridedash.service.transport.http import Http, Request
 from ridedash.turns import CONTROL
 
 WITHIN_S: Final = 2.0  # short, because a Reset makes such a call in its database transaction
-OK, CONFLICT = 200, 409
+OK = 200
+CONFLICT = 409
 SPEEDS: Final = (0, 1, 5, 20, 60)  # speeds of the clock that a demo offers; 0 holds it
 
 
@@ -150,10 +151,11 @@ class SandboxControl:
         try:
             found = self._call("GET", "/control/ledger")["bookings"]
             mine = next((each for each in found if each["merchant_txn_id"] == mtx), None)
-            ahead = [] if mine is None else mine["phases"]
+            if mine is None:
+                return []
             return [
                 LedgerPhase(str(p["status"]), datetime.fromtimestamp(float(p["at"]), UTC))
-                for p in ahead
+                for p in mine["phases"]
             ]
         except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
             raise NotDone from error

@@ -98,4 +98,6 @@ def _tickets(s: Session, property_id: int) -> dict[str, int]:
 def _network(settings: Settings) -> str:
     """The address at which other devices in the room reach this demo; "" when there is none."""
     name = urlsplit(settings.public_url).hostname or ""
-    return "" if is_loopback(name) else settings.public_url
+    if is_loopback(name):
+        return ""
+    return settings.public_url

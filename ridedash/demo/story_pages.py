@@ -27,7 +27,7 @@ from ridedash.demo.sandbox_control import SPEEDS, NotDone
 from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.by_hand import TYPING, by_hand, screen_of
 from ridedash.demo.stories.interpreter import RunState
-from ridedash.demo.stories.model import HOTEL_RIDE, Story
+from ridedash.demo.stories.model import HOTEL_RIDE, Story, StoryStep
 from ridedash.demo.stories.runs import RunPhase, Runs, StoryRun
 from ridedash.demo.stories.waiting import waits_for
 from ridedash.demo.words import refusals
@@ -160,11 +160,12 @@ def moment_of(run_id: str) -> RunState:
 def offered() -> list[dict[str, Any]]:
     """The stories as the director's page lists them, and the one that is running."""
     present = interpreter.runs().present(current_staff().property_id)
+    running = {} if present is None else {present.story: present}
     return [
         {
             "story": story,
             "minutes": max(1, round(story.seconds / 60)),
-            "run": present if present is not None and present.story == story.id else None,
+            "run": running.get(story.id),
         }
         for story in STORIES.values()
     ]
@@ -232,25 +233,24 @@ def facts(moment: RunState, *, ahead: bool = False) -> dict[str, Any]:
     price. `hand`: the screen that does the coming step by itself, if it is on the stage. The
     argument `ahead` makes `say`, `show` and `point` those of the coming step.
     """
-    run, steps = moment.run, moment.story.steps
+    run = moment.run
+    steps = moment.story.steps
     waits = run.phase in (RunPhase.DOING, RunPhase.WAITING)
     taken = run.step if waits or ahead else run.step - 1
-    present = steps[taken] if 0 <= taken < len(steps) else None
-    line = taken - 1 if waits and present is not None and present.do is None else taken
-    coming = steps[line + 1] if line + 1 < len(steps) else None
+    present = _step_at(moment, taken)
+    line = taken
+    if waits and present is not None and present.do is None:
+        line -= 1
     order = run.order(getattr(present and present.do, "ride", HOTEL_RIDE))
     return {
         "run": run.id,
         "step": run.step,
         "of": len(steps),
-        "state": "waiting" if waits else str(run.phase),
-        "again_s": _again_s(run) if waits else 0,
-        "waits": _waits(moment) if waits else "",
-        "say": str(steps[line].say) if 0 <= line < len(steps) else "",
+        **_phase_facts(moment),
+        "say": _said(_step_at(moment, line)),
         "show": "" if present is None else str(present.show),
         "point": "" if present is None else present.point,
-        "next": "" if coming is None else str(coming.say),
-        "hand": screen_of(moment.step) if run.phase is RunPhase.TODO else "",
+        "next": _said(_step_at(moment, line + 1)),
         "taken": line + 1,
         "title": str(moment.story.title),
         "told": run.values.get("told", ""),
@@ -261,14 +261,39 @@ def facts(moment: RunState, *, ahead: bool = False) -> dict[str, Any]:
     }
 
 
+def _step_at(moment: RunState, number: int) -> StoryStep | None:
+    """The step of this number, from 0; None before the first and after the last."""
+    steps = moment.story.steps
+    if not 0 <= number < len(steps):
+        return None
+    return steps[number]
+
+
+def _said(step: StoryStep | None) -> str:
+    return "" if step is None else str(step.say)
+
+
+def _phase_facts(moment: RunState) -> dict[str, Any]:
+    """Who acts next: the page that presses Step, a screen, or the service's clock."""
+    run = moment.run
+    if run.phase in (RunPhase.DOING, RunPhase.WAITING):
+        again_s = _again_s(run)
+        return {"state": "waiting", "again_s": again_s, "waits": _waits(moment), "hand": ""}
+    hand = screen_of(moment.step) if run.phase is RunPhase.TODO else ""
+    return {"state": str(run.phase), "again_s": 0, "waits": "", "hand": hand}
+
+
 def _again_s(run: StoryRun) -> float:
     """How long a playing page waits before it asks again."""
-    return SOON_S if interpreter.now() - run.phase_at < SOON_FOR else AGAIN_S
+    if interpreter.now() - run.phase_at < SOON_FOR:
+        return SOON_S
+    return AGAIN_S
 
 
 def _waits(moment: RunState) -> str:
     """What the present step waits for; "" shortly after its action, when most results come."""
-    run, step = moment.run, moment.step
+    run = moment.run
+    step = moment.step
     if step is None or interpreter.now() - run.phase_at < WAIT_SHOWN_AFTER:
         return ""
     if run.phase is RunPhase.DOING:

@@ -93,7 +93,9 @@ def speed_words(speed: float) -> str:
     """How fast the clock runs."""
     if speed == 0:
         return _("Held")
-    return _("Normal speed") if speed == 1 else _("%(n)s times as fast", n=f"{speed:g}")
+    if speed == 1:
+        return _("Normal speed")
+    return _("%(n)s times as fast", n=f"{speed:g}")
 
 
 class ClockView(TypedDict):

@@ -68,7 +68,8 @@ from ridedash.wording import ngettext
 from ridedash.wording.typed_times import FIRST, SECOND, PickupTexts, TimeRefused, departure_text
 
 # whether a flight leaves after the ride, or lands before it
-DEPARTS, LANDS = "departs", "lands"
+DEPARTS = "departs"
+LANDS = "lands"
 
 
 def check_ahead(at: datetime, now: datetime, latest: timedelta = LATEST) -> None:
@@ -139,7 +140,8 @@ class TripForm(Form):  # type: ignore[misc]
         suggested, _name = self._suggested(end)
         if suggested:
             return suggested
-        lat, lng = self[f"{end}_lat"].degrees, self[f"{end}_lng"].degrees
+        lat = self[f"{end}_lat"].degrees
+        lng = self[f"{end}_lng"].degrees
         same_name = self[f"{end}_for"].data in (None, "", self[end].data)
         if lat is not None and lng is not None and is_valid(lat, lng) and same_name:
             return LatLng(lat, lng)
@@ -158,7 +160,9 @@ class TripForm(Form):  # type: ignore[misc]
         """The point and name of the suggested drop that was pressed; (None, "") without one."""
         at, _comma, rest = (self.show.data or "").partition(",")
         lng, _comma, name = rest.partition(",")
-        point = sent_point(f"{at},{lng}") if end == "drop" and lng else None
+        if end != "drop" or not lng:
+            return None, ""
+        point = sent_point(f"{at},{lng}")
         return point, name.strip() if point else ""
 
 

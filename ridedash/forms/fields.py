@@ -1,6 +1,7 @@
 """Fields of forms that hold numbers, read as inputs.py reads all numbers from outside."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from wtforms import IntegerField, StringField
@@ -24,7 +25,9 @@ class CountField(NumberField):
 
     def __init__(self, label: Any, least: int, most: int, message: Any, **kwargs: Any) -> None:
         super().__init__(label, validators=[Optional()], **kwargs)
-        self.least, self.most, self.message = least, most, message
+        self.least = least
+        self.most = most
+        self.message = message
 
     def process_formdata(self, valuelist: Sequence[Any]) -> None:
         typed = str(valuelist[0]).strip() if valuelist else ""
@@ -40,7 +43,7 @@ class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no typ
 
     def process_formdata(self, valuelist: Sequence[Any]) -> None:
         self.data = str(valuelist[0]).strip()[:40] if valuelist else ""
-        try:
-            self.degrees = float(self.data) if self.data and "_" not in self.data else None
-        except ValueError:
-            self.degrees = None
+        self.degrees = None
+        if "_" not in self.data:
+            with suppress(ValueError):  # also of an empty text
+                self.degrees = float(self.data)

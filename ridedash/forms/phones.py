@@ -119,9 +119,14 @@ class _Typed:
     first: str
     extension: str
 
+    @property
+    def mark(self) -> str:
+        """What a stored number ends with: its extension, if it has one."""
+        return f"{EXTENSION}{self.extension}" if self.extension else ""
+
     def stored(self, number: PhoneNumber) -> str:
         plain = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-        return f"{plain}{EXTENSION}{self.extension}" if self.extension else str(plain)
+        return f"{plain}{self.mark}"
 
 
 def read_phone(text: str, country: str | None, chosen: Container[str] = ()) -> str | None:
@@ -164,8 +169,9 @@ def numbers_in(text: str, country: str | None) -> tuple[str, ...]:
         parts = _parts(_plain(text), country)
     except PhoneError:
         return ()
-    clear = parts and all(len(part) == 1 for part in parts)
-    return tuple(dict.fromkeys(part[0] for part in parts)) if clear else ()
+    if any(len(part) != 1 for part in parts):
+        return ()
+    return tuple(dict.fromkeys(part[0] for part in parts))
 
 
 def described(stored: str) -> str:
@@ -182,7 +188,9 @@ def kind_of(stored: str | None) -> str:
     is_of_none = code == phonenumbers.REGION_CODE_FOR_NON_GEO_ENTITY
     country = gettext("international") if is_of_none else country_name(code)
     kind = _KINDS.get(phonenumbers.number_type(number))
-    return gettext("%(country)s, %(kind)s", country=country, kind=str(kind)) if kind else country
+    if not kind:
+        return country
+    return gettext("%(country)s, %(kind)s", country=country, kind=str(kind))
 
 
 def without_extension(stored: str | None) -> str:
@@ -197,8 +205,10 @@ def tel(number: str | None) -> str:
     """
     plain, _mark, extension = (number or "").partition(EXTENSION)
     digits = "".join(each for each in plain if each in "+0123456789")
+    if not digits.strip("+"):
+        return ""
     pause = f",{extension}" if extension else ""
-    return f"tel:{digits}{pause}" if digits.strip("+") else ""
+    return f"tel:{digits}{pause}"
 
 
 def grouped(number: str | None) -> str:
@@ -215,7 +225,8 @@ def grouped(number: str | None) -> str:
     else:
         shown = str(phonenumbers.format_number(known, phonenumbers.PhoneNumberFormat.INTERNATIONAL))
         # in an impossible number, phonenumbers may drop a zero as the country's trunk prefix
-        shown = shown if tel(shown) == tel(plain) else plain
+        if tel(shown) != tel(plain):
+            shown = plain
     if not extension:
         return shown
     return gettext("%(number)s, ext. %(extension)s", number=shown, extension=extension)
@@ -258,8 +269,7 @@ def _unknown(typed: _Typed) -> PhoneError:
     digits = typed.digits.lstrip("+")
     if len(digits) not in AS_TYPED or (typed.digits[0] == "+" and digits[0] == "0"):
         return PhoneError(message)
-    mark = f"{EXTENSION}{typed.extension}" if typed.extension else ""
-    return PhoneAsks(message, [f"{typed.digits}{mark}"], as_typed=True)
+    return PhoneAsks(message, [f"{typed.digits}{typed.mark}"], as_typed=True)
 
 
 def _plain(text: str) -> str:
@@ -273,7 +283,9 @@ def _plain(text: str) -> str:
     link = _LINK.fullmatch(plain)
     if link:
         plain = f"+{link[1]}" if link[1] else link[2].replace("%20", " ").replace("%2B", "+")
-    return _LABEL.sub("", plain, count=1) if _LABEL.match(plain) else plain
+    if not _LABEL.match(plain):
+        return plain
+    return _LABEL.sub("", plain, count=1)
 
 
 def _no_number() -> str:
@@ -282,9 +294,12 @@ def _no_number() -> str:
 
 def _typed(plain: str) -> _Typed:
     """One number as typed. Raises PhoneError for letters and signs that no number has."""
+    number = plain
+    extension = ""
     found = _EXTENSION.search(plain)
-    number = plain[: found.start()] if found else plain
-    extension = (found[1] or found[2]) if found else ""
+    if found:
+        number = plain[: found.start()]
+        extension = found[1] or found[2]
     number = _marks(number)
     letters = " ".join(_LETTERS.findall(number))
     has_digits = any(each.isdigit() for each in number)
@@ -332,7 +347,8 @@ def _parts(plain: str, country: str | None) -> list[list[str]]:
             return [*alone, joined[0] if joined[1] else []]
     if not _alone(plain, country):
         for first, second in _halves(plain):
-            one, other = _alone(first, country), _alone(second, country)
+            one = _alone(first, country)
+            other = _alone(second, country)
             if one and other:
                 return [one, other]
     return []
@@ -350,7 +366,9 @@ def _alone(part: str, country: str | None) -> list[str]:
         typed = _typed(part)
     except PhoneError:
         return []
-    return _readings(typed, country)[0] if len(typed.digits.strip("+")) >= LEAST_ALONE else []
+    if len(typed.digits.strip("+")) < LEAST_ALONE:
+        return []
+    return _readings(typed, country)[0]
 
 
 def _readings(typed: _Typed, country: str | None) -> tuple[list[str], bool]:
@@ -361,9 +379,11 @@ def _readings(typed: _Typed, country: str | None) -> tuple[list[str], bool]:
     """
     own = _valid(typed.digits, country)
     if typed.digits[0] == "+":
-        return ([typed.stored(own)], True) if own else ([], False)
+        if own is None:
+            return [], False
+        return [typed.stored(own)], True
     dialled = typed.digits.startswith("00")
-    abroad = _valid(f"+{typed.digits[2:] if dialled else typed.digits}", None)
+    abroad = _valid(f"+{typed.digits.removeprefix('00')}", None)
     if own is None or abroad is None or typed.stored(own) == typed.stored(abroad):
         only = own or abroad
         american = None if abroad else _american(typed, own, country)
@@ -376,8 +396,9 @@ def _readings(typed: _Typed, country: str | None) -> tuple[list[str], bool]:
         return [typed.stored(only)], sure
     both = [typed.stored(own), typed.stored(abroad)]
     if dialled:
-        here = own.country_code == phonenumbers.country_code_for_region(country or "")
-        return (both, False) if here else (both[1:], True)
+        if own.country_code == phonenumbers.country_code_for_region(country or ""):
+            return both, False
+        return both[1:], True
     if own.country_code_source == CountryCodeSource.FROM_NUMBER_WITH_IDD:
         return both[:1], True
     if _is_ordinary(typed.digits, own, country):
@@ -400,7 +421,9 @@ def _is_ordinary(digits: str, own: PhoneNumber, country: str | None) -> bool:
 def _trunk(country: str | None) -> str:
     """What is dialled before a number within the country, mostly 0; "" for nothing."""
     known = phonenumbers.PhoneMetadata.metadata_for_region(country or "", None)
-    return (known.national_prefix or "") if known else ""
+    if known is None:
+        return ""
+    return known.national_prefix or ""
 
 
 def _american(typed: _Typed, own: PhoneNumber | None, country: str | None) -> PhoneNumber | None:
@@ -443,4 +466,6 @@ def _valid(digits: str, country: str | None) -> PhoneNumber | None:
         number = phonenumbers.parse(digits, country, keep_raw_input=True)
     except phonenumbers.NumberParseException:
         return None
-    return number if phonenumbers.is_valid_number(number) else None
+    if not phonenumbers.is_valid_number(number):
+        return None
+    return number

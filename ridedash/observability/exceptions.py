@@ -74,7 +74,9 @@ def _harmless_text(error: BaseException) -> str:
 
 def _name(error: BaseException) -> str:
     kind = type(error)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    if kind.__module__ == "builtins":
+        return kind.__name__
+    return f"{kind.__module__}.{kind.__name__}"
 
 
 def _words(error: BaseException) -> str:
@@ -101,8 +103,6 @@ def _short(path: str) -> str:
     """The path relative to our package or to the folder of the library."""
     if path.startswith(OURS):
         return "ridedash/" + path.removeprefix(OURS)
-    return (
-        path.rpartition("/site-packages/")[2]
-        if "/site-packages/" in path
-        else path.rpartition("/")[2]
-    )
+    if "/site-packages/" in path:
+        return path.rpartition("/site-packages/")[2]
+    return path.rpartition("/")[2]

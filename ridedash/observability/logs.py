@@ -51,7 +51,9 @@ class LineFormatter(logging.Formatter):
 
     def __init__(self, redact: Redactor, process: str, as_json: bool) -> None:
         super().__init__()
-        self._redact, self._process, self._as_json = redact, process, as_json
+        self._redact = redact
+        self._process = process
+        self._as_json = as_json
 
     def format(self, record: logging.LogRecord) -> str:
         facts = {
@@ -69,11 +71,9 @@ class LineFormatter(logging.Formatter):
         }
         failed = self._failures(record)
         if self._as_json:
-            shown = (
-                extra
-                | facts
-                | ({"failures": [each._asdict() for each in failed]} if failed else {})
-            )
+            shown = extra | facts
+            if failed:
+                shown["failures"] = [each._asdict() for each in failed]
             return json.dumps({name: shown.pop(name) for name in facts} | shown)
         return _line(facts, extra, failed)
 
@@ -82,7 +82,9 @@ class LineFormatter(logging.Formatter):
             return REMOVED
         if isinstance(value, float):
             return round(value, 2)  # it may be a coordinate: 0.01 degrees are about a kilometre
-        return value if value is None or isinstance(value, bool | int) else self._redact(str(value))
+        if value is None or isinstance(value, bool | int):
+            return value
+        return self._redact(str(value))
 
     def _failures(self, record: logging.LogRecord) -> list[Failure]:
         error = record.exc_info[1] if record.exc_info else None

@@ -118,7 +118,9 @@ def write_end(db: Database, worker: str) -> None:
 def heartbeat_age(s: Session, now: datetime) -> float | None:
     """Seconds since the last heartbeat of any worker; None when there was none."""
     last = s.scalar(select(func.max(Heartbeat.beat_at)).where(Heartbeat.beat_at <= now + AHEAD))
-    return None if last is None else max(0.0, (now - last).total_seconds())
+    if last is None:
+        return None
+    return max(0.0, (now - last).total_seconds())
 
 
 def is_alive(age_s: float | None) -> bool:
@@ -188,4 +190,6 @@ def counts(s: Session, now: datetime) -> HealthCounts:
 
 
 def _age_s(since: datetime | None, now: datetime) -> float:
-    return 0.0 if since is None else max(0.0, (now - since).total_seconds())
+    if since is None:
+        return 0.0
+    return max(0.0, (now - since).total_seconds())

@@ -64,7 +64,9 @@ class Monitor:
     """The readiness and the metrics of a process."""
 
     def __init__(self, db: Database, clock: Clock, metrics: Metrics) -> None:
-        self._db, self._clock, self._metrics = db, clock, metrics
+        self._db = db
+        self._clock = clock
+        self._metrics = metrics
         self._ready = Probe(self._look)
         self._counts = Probe(self._count)
 
@@ -79,8 +81,9 @@ class Monitor:
     def metrics(self) -> bytes:
         """The metrics of all processes of this machine, and counts of orders and rides."""
         found = self._counts.result()
-        gauges = [*database_gauges(found[0] if found else None)]
-        return self._metrics.text([*gauges, *(kiosk_gauges(found[1]) if found else ())])
+        if not found:
+            return self._metrics.text([*database_gauges(None)])
+        return self._metrics.text([*database_gauges(found[0]), *kiosk_gauges(found[1])])
 
     def _look(self) -> dict[str, bool]:
         checks = dict.fromkeys(CHECKS, False)

@@ -54,4 +54,6 @@ class Runtime:
         if not self.compares_clock:
             return None
         ahead = self.client.clock_ahead_s(self.clock())
-        return None if ahead is None or abs(ahead) <= APART_S else ahead
+        if ahead is None or abs(ahead) <= APART_S:
+            return None
+        return ahead

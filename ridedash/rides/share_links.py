@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
@@ -254,7 +254,9 @@ def _is_valid(
 def _until(link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None) -> datetime:
     at_most = max(link.made_at, order.pickup_at or link.made_at) + LONGEST
     ended = _ended_at(order, ride, stopped_at)
-    return at_most if ended is None else min(at_most, ended + AFTER_RIDE[LinkKind(link.kind)])
+    if ended is None:
+        return at_most
+    return min(at_most, ended + AFTER_RIDE[LinkKind(link.kind)])
 
 
 def _ended_at(order: Order, ride: Ride | None, stopped_at: datetime | None) -> datetime | None:
@@ -264,7 +266,9 @@ def _ended_at(order: Order, ride: Ride | None, stopped_at: datetime | None) -> d
         return None
     if ride.ended_at is not None or ride.status in wire.TERMINAL:
         return ride.ended_at or ride.seen_at
-    return stopped_at if ride.next_poll_at is None else None
+    if ride.next_poll_at is not None:
+        return None
+    return stopped_at
 
 
 def _revoke(s: Session, rows: list[Link], now: datetime) -> int:
@@ -276,7 +280,9 @@ def _revoke(s: Session, rows: list[Link], now: datetime) -> int:
 
 
 def _record(s: Session, who: Actor, what: str, row: Link, now: datetime, replaced: int) -> None:
-    facts = {"kind": row.kind} | ({"replaced": replaced} if replaced else {})
+    facts: dict[str, Any] = {"kind": row.kind}
+    if replaced:
+        facts["replaced"] = replaced
     audit.record(
         s,
         who,

@@ -89,7 +89,9 @@ class Worker:
         """
         self.name = f"{health.this_host()}:{os.getpid()}:{os.urandom(3).hex()}"
         self.runtime = replace(runtime, owner=self.name)
-        self.journal, self.threads, self.drain_s = journal, threads, drain_s
+        self.journal = journal
+        self.threads = threads
+        self.drain_s = drain_s
         self.sender = Sender(self.runtime, journal)
         self.tracker = Tracker(self.runtime)
         self.caller = Caller(self.runtime)
@@ -229,20 +231,24 @@ class Worker:
         return ends.name_ends(self.runtime.db, self.address_of, self.runtime.clock())
 
     def _sends(self) -> list[Job]:
-        ids = self._take_due("send", self.sender.due) if self.watch.settled else []
-        return [Job(f"send {i}", partial(self.sender.send, i)) for i in ids]
+        return self._jobs("send", self.sender.due, self.sender.send)
 
     def _plans(self) -> list[Job]:
-        ids = self._take_due("plan", self.promoter.due) if self.watch.settled else []
-        return [Job(f"plan {i}", partial(self.promoter.promote, i)) for i in ids]
+        return self._jobs("plan", self.promoter.due, self.promoter.promote)
 
     def _lists(self) -> list[Job]:
-        ids = self._take_due("list", self.lists.due) if self.watch.settled else []
-        return [Job(f"list {i}", partial(self.lists.book, i)) for i in ids]
+        return self._jobs("list", self.lists.due, self.lists.book)
 
     def _actions(self) -> list[Job]:
         ids = self._take_due("act", self.caller.due)
         return [Job(f"act {i}", partial(self.caller.again, i)) for i in ids]
+
+    def _jobs(
+        self, what: str, due: Callable[[int], Sequence[int]], do: Callable[[int], object]
+    ) -> list[Job]:
+        """A job for each due id; none before the watch knows whether the database was restored."""
+        ids = self._take_due(what, due) if self.watch.settled else []
+        return [Job(f"{what} {i}", partial(do, i)) for i in ids]
 
     def _take_due(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
         """Due ids that this worker is not busy with, one for each free thread; they become busy."""
@@ -306,7 +312,8 @@ class Worker:
 
         Then the database is compared with the sent journal. Returns how many rows that changed.
         """
-        now, traffic = self.runtime.clock(), self.runtime.client.traffic
+        now = self.runtime.clock()
+        traffic = self.runtime.client.traffic
         turned = self._note("silent", traffic.silent_s(), now)
         turned |= self._note("key", traffic.key_refused_s(), now)
         if self._is_due("heartbeat", HEARTBEAT_EVERY_S, always or turned):

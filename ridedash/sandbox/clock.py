@@ -66,13 +66,18 @@ class ServiceClock:
     def turns(self) -> tuple[ClockTurn, ...]:
         """The last turns, the oldest first."""
         cache = self._store.read_cache()
-        turns, stop = cache.get("turns", _turns), _stop(cache.get("clock", _clock_row))
-        return turns if stop is None or stop.wall > self.wall() else (*turns, stop)
+        turns = cache.get("turns", _turns)
+        stop = _stop(cache.get("clock", _clock_row))
+        if stop is None or stop.wall > self.wall():
+            return turns
+        return (*turns, stop)
 
     def stop(self) -> ClockTurn | None:
         """The future turn that stops the clock; None without one."""
         stop = _stop(self._store.read_cache().get("clock", _clock_row))
-        return None if stop is None or stop.wall <= self.wall() else stop
+        if stop is None or stop.wall <= self.wall():
+            return None
+        return stop
 
     def wall_seconds_since(self, since: float) -> float:
         """How many seconds of wall time ago the clock last showed the service time `since`.
@@ -100,10 +105,12 @@ class ServiceClock:
             check_speed(speed)
         with self._store.write() as connection:
             row = connection.execute(CLOCK).fetchone()
-            now, runs = self._at(row), self._speed(row)
+            now = self._at(row)
+            runs = self._speed(row)
             if at is not None and at < now and _has_bookings(connection):
                 raise SetBack
-            then, will_run = (now if at is None else at) + leap, runs if speed is None else speed
+            then = (now if at is None else at) + leap
+            will_run = runs if speed is None else speed
             stops = bool(runs) and _stop(row) is not None
             if stops or (then, will_run) != (now, runs):
                 self._save(connection, row, ClockTurn(self.wall(), then, will_run), row["pace"])
@@ -125,14 +132,17 @@ class ServiceClock:
             )
 
     def _at(self, row: sqlite3.Row) -> float:
-        wall, stop = self.wall(), _stop(row)
+        wall = self.wall()
+        stop = _stop(row)
         if stop is not None and stop.wall <= wall:
             return stop.service
         return float(row["service"] + (wall - row["wall"]) * row["speed"])
 
     def _speed(self, row: sqlite3.Row) -> float:
         stop = _stop(row)
-        return HELD if stop is not None and stop.wall <= self.wall() else float(row["speed"])
+        if stop is not None and stop.wall <= self.wall():
+            return HELD
+        return float(row["speed"])
 
     def _save(
         self,

@@ -1,7 +1,6 @@
 """Strict parsing of requests: every error becomes a RequestRefusal with a JSON body."""
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -135,13 +134,9 @@ def query_number(args: Mapping[str, str], name: str) -> float | None:
     raw = args.get(name, "").strip()
     if not raw:
         return None
-    try:
-        value = float(raw) if re.fullmatch(r"[+-]?[0-9]{1,4}(\.[0-9]{0,20})?", raw) else math.nan
-    except ValueError:
-        value = math.nan
-    if math.isnan(value):
+    if not re.fullmatch(r"[+-]?[0-9]{1,4}(\.[0-9]{0,20})?", raw):
         raise bad_request(f"{name} must be a number")
-    return value
+    return float(raw)
 
 
 def point(lat: float | None, lng: float | None, name: str) -> LatLng:

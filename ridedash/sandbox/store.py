@@ -125,7 +125,8 @@ class Store:
         """
         with self._watcher_lock:
             if self._watcher is None:
-                self._watcher, self._version = self._open(), -1
+                self._watcher = self._open()
+                self._version = -1
             # The version changes when any other connection commits; this connection never writes.
             version = self._watcher.execute("PRAGMA data_version").fetchone()[0]
             if version != self._version:

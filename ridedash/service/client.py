@@ -115,7 +115,9 @@ class RideClient:
             return None
         date, came = self._dated
         since = self._monotonic() - came
-        return (now - date).total_seconds() - since if since <= DATE_LASTS_S else None
+        if since > DATE_LASTS_S:
+            return None
+        return (now - date).total_seconds() - since
 
     def products(
         self,
@@ -219,11 +221,14 @@ class RideClient:
         Without a clear answer these are the labels that the interface document lists. Raises
         errors.Refused and errors.Unauthorized.
         """
-        key, now = (category, sub_category), self._monotonic()
+        key = (category, sub_category)
+        now = self._monotonic()
         stored = self._options.get(key)
         if stored is not None and now - stored[0] < OPTIONS_CACHED_S:
             return stored[1]
-        params = {"category": category} | ({"sub_category": sub_category} if sub_category else {})
+        params = {"category": category}
+        if sub_category:
+            params["sub_category"] = sub_category
         request = self._request(OPTIONS, token, params=params)
         try:
             body = self._get_twice(request, ("driver_feedback_options",))
@@ -296,8 +301,11 @@ class RideClient:
 
     def _call(self, request: Request, priority: Priority, patience_s: float) -> Answer:
         """One call, reported to the hooks. Raises errors.NoAnswer; Throttled if no permit came."""
-        hooks, marks = self.traffic.hooks, request.marks
-        started, outcome, ended = time.perf_counter(), "failed", None
+        hooks = self.traffic.hooks
+        marks = request.marks
+        started = time.perf_counter()
+        outcome = "failed"
+        ended = None
         try:
             ended = answer = self._permitted(request, priority, patience_s)
             outcome = responses.outcome_of(answer)
@@ -322,7 +330,8 @@ class RideClient:
         permit = self.traffic.enter(priority, patience_s)
         if request.marks is not None:
             request.marks.permitted = time.perf_counter()
-        result, wait_s = Result.VOID, None
+        result = Result.VOID
+        wait_s = None
         try:
             if permit.waited_s:
                 left = max(RETRY_LEAST_S, request.total_s - permit.waited_s)
@@ -330,7 +339,8 @@ class RideClient:
             answer = self._http.call(request)
             self._note_date(answer)
             result = responses.result_of(answer)
-            wait_s = responses.retry_after_s(answer) if result is Result.LIMITED else None
+            if result is Result.LIMITED:
+                wait_s = responses.retry_after_s(answer)
         except NoAnswer as exc:
             result = responses.result_of_error(exc)
             raise

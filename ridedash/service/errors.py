@@ -71,7 +71,7 @@ class BadStatus(ServiceError):
         message: str | None = None,
         evidence: str = "",
     ) -> None:
-        super().__init__(f"HTTP {status}" + (f", {code}" if code else ""))
+        super().__init__(f"HTTP {status}, {code}" if code else f"HTTP {status}")
         self.status = status
         self.retry_after_s = retry_after_s
         self.code = code

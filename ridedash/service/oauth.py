@@ -115,9 +115,11 @@ class OAuthClient:
 
 def _read(answer: Answer) -> Tokens:
     try:
-        got, unread = row(answer.json()), None
+        got = row(answer.json())
+        unread = None
     except Unreadable as exc:
-        got, unread = {}, exc
+        got = {}
+        unread = exc
     error = text(got.get("error"))
     # a temporary failure does not unlink the account
     if error is not None and answer.status < 500 and answer.status != 429:
@@ -129,15 +131,15 @@ def _read(answer: Answer) -> Tokens:
     if unread is not None or access is None or kind != "bearer":
         raise Unreadable(answer.status, "no bearer token in it", answer.evidence)
     lifetime = integer(got.get("expires_in"))
-    return Tokens(
-        access, _token(got.get("refresh_token")), lifetime if lifetime and lifetime > 0 else None
-    )
+    if lifetime is not None and lifetime <= 0:
+        lifetime = None
+    return Tokens(access, _token(got.get("refresh_token")), lifetime)
 
 
 def _token(value: Any) -> str | None:
-    if not isinstance(value, str) or len(value) > TOKEN_LIMIT:
+    if not isinstance(value, str) or len(value) > TOKEN_LIMIT or not _TOKEN_CHARS.fullmatch(value):
         return None
-    return value if _TOKEN_CHARS.fullmatch(value) else None
+    return value
 
 
 class SingleFlight:

@@ -61,7 +61,8 @@ def object_of(answer: Answer) -> dict[str, Any]:
 
     Raises BadStatus and its subclasses, Refused, Unreadable.
     """
-    body, unreadable = None, None
+    body = None
+    unreadable = None
     try:
         body = answer.json()
     except Unreadable as exc:
@@ -136,7 +137,8 @@ def result_of_error(error: NoAnswer) -> Result:
 
 
 def _refuses(got: dict[str, Any], http_status: int) -> bool:
-    status, code = text(got.get("status")), text(got.get("code"))
+    status = text(got.get("status"))
+    code = text(got.get("code"))
     if status is not None:
         return status.upper() == wire.FAILURE
     if is_known_code(code):
@@ -190,7 +192,8 @@ def retry_after_s(answer: Answer) -> float | None:
     if value.isascii() and value.isdigit():
         wait = float(value)
     else:
-        until, now = http_date(value), http_date(answer.headers.get("date", ""))
+        until = http_date(value)
+        now = http_date(answer.headers.get("date", ""))
         if until is None or now is None:
             return None
         wait = (until - now).total_seconds()
@@ -203,4 +206,6 @@ def http_date(value: str) -> datetime | None:
         parsed = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    return parsed if parsed.tzinfo is not None else None
+    if parsed.tzinfo is None:
+        return None
+    return parsed

@@ -54,10 +54,12 @@ def keep_tokens(
 ) -> None:
     """Store new tokens in an account's row, which is then usable again."""
     row.access_token_enc = vault.encrypt(access_token, "accounts", row.id, "access_token")
-    row.refresh_token_enc = (
-        vault.encrypt(refresh_token, "accounts", row.id, "refresh_token") if refresh_token else None
-    )
-    row.expires_at = now + timedelta(seconds=expires_in_s) if expires_in_s is not None else None
+    row.refresh_token_enc = None
+    if refresh_token:
+        row.refresh_token_enc = vault.encrypt(refresh_token, "accounts", row.id, "refresh_token")
+    row.expires_at = None
+    if expires_in_s is not None:
+        row.expires_at = now + timedelta(seconds=expires_in_s)
     row.state = "ok"
     row.refresh_owner = row.refresh_until = None
 

@@ -33,17 +33,23 @@ class Actor:
     id: int | None = None
 
     def __str__(self) -> str:
-        return self.kind.value if self.id is None else f"{self.kind.value}:{self.id}"
+        if self.id is None:
+            return self.kind.value
+        return f"{self.kind.value}:{self.id}"
 
     @property
     def staff_id(self) -> int | None:
         """The id of the member of staff who acts; None for any other actor."""
-        return self.id if self.kind is ActorKind.STAFF else None
+        if self.kind is not ActorKind.STAFF:
+            return None
+        return self.id
 
     @property
     def kiosk_id(self) -> int | None:
         """The id of the kiosk on which a guest acts; None for any other actor."""
-        return self.id if self.kind is ActorKind.KIOSK else None
+        if self.kind is not ActorKind.KIOSK:
+            return None
+        return self.id
 
 
 WORKER: Final = Actor(ActorKind.WORKER)

@@ -30,8 +30,13 @@ def capacities_of(s: Session, property_id: int) -> dict[str, Capacity]:
 
 def capacity_of(s: Session, property_id: int, category: str) -> Capacity:
     """What the property has set for one category."""
-    row = s.get(CarCapacity, (property_id, category))
-    return Capacity(row.persons, row.bags) if row else UNKNOWN
+    return _of_row(s.get(CarCapacity, (property_id, category)))
+
+
+def _of_row(row: CarCapacity | None) -> Capacity:
+    if row is None:
+        return UNKNOWN
+    return Capacity(row.persons, row.bags)
 
 
 def car_kinds(s: Session, property_id: int) -> list[CarKind]:
@@ -70,7 +75,7 @@ def set_capacities(
     changed = []
     for category, capacity in wanted.items():
         row = s.get(CarCapacity, (property_id, category))
-        if capacity == (Capacity(row.persons, row.bags) if row else UNKNOWN):
+        if capacity == _of_row(row):
             continue
         changed.append(category)
         if row is not None and not capacity:
@@ -80,5 +85,6 @@ def set_capacities(
             row = CarCapacity(property_id=property_id, category=category)
             s.add(row)
         row.name = kinds[category]
-        row.persons, row.bags = capacity.persons, capacity.bags
+        row.persons = capacity.persons
+        row.bags = capacity.bags
     return changed

@@ -109,7 +109,9 @@ def key_of(text: str, known: Collection[str] = ()) -> str:
     """
     kid, dot, _ = text.partition(".")
     short = kid.isalnum() and len(kid) <= LONGEST_NAME
-    return kid if dot and (short or kid in known) else "?"
+    if not dot or not (short or kid in known):
+        return "?"
+    return kid
 
 
 def _bound(kid: str, table: str, row: int | str, column: str) -> bytes:

@@ -169,12 +169,10 @@ def planned_nearby(
     return [(row[0], row[1]) for query in (guests, along) for row in s.execute(query)]
 
 
-# ---- privacy (docs/security.md 8)
-
-
 def stop_list(found: GuestList, code: str, now: datetime) -> None:
     """RUNNING to STOPPED, with the reason; the lines keep waiting."""
-    found.state, found.code = ListState.STOPPED, code
+    found.state = ListState.STOPPED
+    found.code = code
     found.owner = found.lease_until = found.next_at = None
     touch(found, now)
 
@@ -185,17 +183,23 @@ def touch(found: GuestList, now: datetime) -> None:
     found.changed_at = now
 
 
+# ---- privacy (docs/security.md 8)
+
+
 def forget_orders(s: Session, order_ids: Collection[int]) -> None:
     """Remove the guests of these orders from their lines."""
     for line in s.scalars(select(ListLine).where(ListLine.order_id.in_(order_ids))):
-        line.data, line.plan = {}, None
+        line.data = {}
+        line.plan = None
 
 
 def erase_words(s: Session, property_id: int, is_named: Callable[[str], bool]) -> None:
     """Empty each line of the property of which a text names a guest, and the labels of lists."""
     for line in s.scalars(select(ListLine).where(ListLine.property_id == property_id)):
         if any(is_named(text) for text in _texts((line.data, line.plan))):
-            line.data, line.plan, line.out = {}, None, "person"
+            line.data = {}
+            line.plan = None
+            line.out = "person"
             if line.state != LineState.ORDERED:
                 line.state = LineState.OPEN
     for each in s.scalars(select(GuestList).where(GuestList.property_id == property_id)):

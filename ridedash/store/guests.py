@@ -86,7 +86,8 @@ def store_guest(
     guest.seen_at, guest.unverified = now, False  # staff have booked for this person
     s.flush()
     if details.phone_as_typed and staff_id is not None:
-        subject, facts = f"guests:{guest.id}", {"property_id": property_id}
+        subject = f"guests:{guest.id}"
+        facts = {"property_id": property_id}
         audit.record(s, by_staff(staff_id), "guest.phone_as_typed", subject, "ok", now, **facts)
     return guest
 
@@ -137,7 +138,9 @@ def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | No
     here = known.where(
         Guest.room.in_(spellings(details.room)), Guest.name_key == name_key(details.name)
     )
-    return _first(s, details, here.where(Guest.phone.is_(None)) if details.phone else here)
+    if details.phone:
+        here = here.where(Guest.phone.is_(None))
+    return _first(s, details, here)
 
 
 def has_new_details(guest: Guest, details: GuestDetails) -> bool:
@@ -154,7 +157,8 @@ def alike(one: str, other: str) -> bool:
     """
     if name_key(one) == name_key(other):
         return True
-    first, second = same_words(one), same_words(other)
+    first = same_words(one)
+    second = same_words(other)
     return bool(first and second) and (first <= second or second <= first)
 
 
@@ -178,7 +182,9 @@ def guest_of(s: Session, property_id: int, guest_id: int) -> Guest | None:
 def phones_of(s: Session, property_id: int, guest_id: int) -> frozenset[str]:
     """The stored phone numbers of a guest; none for another property's guest."""
     guest = guest_of(s, property_id, guest_id)
-    return frozenset({guest.phone or "", guest.phone2 or ""} - {""} if guest else ())
+    if guest is None:
+        return frozenset()
+    return frozenset(filter(None, (guest.phone, guest.phone2)))
 
 
 def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[Guest]:
@@ -254,7 +260,9 @@ def _first(
     ]
     key = name_key(details.name)
     exact = [guest for guest in found if guest.name_key == key]
-    return next(iter(exact or found), None) if len(found) == 1 or exact else None
+    if len(found) > 1 and not exact:
+        return None
+    return next(iter(exact or found), None)
 
 
 def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:
@@ -262,22 +270,26 @@ def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:
 
     For a chosen row the form shows language, note and second phone, so empty fields delete them.
     """
-    chosen = guest.id is not None and details.guest_id == guest.id
+    kept = (guest.phone2, guest.language, guest.note)
+    if guest.id is not None and details.guest_id == guest.id:
+        kept = (None, None, None)
+    second, language, note = kept
     same = name_key(guest.name) == name_key(details.name)
     fuller = same or same_words(guest.name) <= same_words(details.name)
     return {
         "name": details.name if fuller else guest.name,
         "phone": details.phone or guest.phone,
-        "phone2": _second_phone(guest, details, chosen=chosen),
+        "phone2": _second_phone(guest, details.phone, details.phone2 or second),
         "room": details.room or guest.room,
-        "language": details.language or (None if chosen else guest.language),
-        "note": details.note or (None if chosen else guest.note),
+        "language": details.language or language,
+        "note": details.note or note,
     }
 
 
-def _second_phone(guest: Guest, details: GuestDetails, *, chosen: bool) -> str | None:
+def _second_phone(guest: Guest, stated: str | None, second: str | None) -> str | None:
     """The new second phone of a row. A guest who gives their second number keeps the first."""
-    second = details.phone2 or (None if chosen else guest.phone2)
-    if details.phone and details.phone == second:
-        return guest.phone if guest.phone != details.phone else None
-    return second
+    if not stated or stated != second:
+        return second
+    if guest.phone == stated:
+        return None
+    return guest.phone

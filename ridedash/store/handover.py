@@ -260,6 +260,10 @@ def settle_note(
     note = s.scalars(query.with_for_update()).first()
     if note is None:
         return False
-    if done != (note.done_at is not None):
-        note.done_at, note.done_by = (now, staff_id) if done else (None, None)
+    if done and note.done_at is None:
+        note.done_at = now
+        note.done_by = staff_id
+    elif not done:
+        note.done_at = None
+        note.done_by = None
     return True

@@ -4,7 +4,7 @@ Of the orders, filters and totals read only one index (models.orders.HISTORY), s
 busy property is added up in a moment; everything else is read for the rides of one page.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -209,7 +209,9 @@ def categories(s: Session, property_id: int) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     while True:
         query = select(func.min(Order.category)).where(Order.property_id == property_id)
-        next_one = s.scalar(query.where(Order.category > found[-1][0]) if found else query)
+        if found:
+            query = query.where(Order.category > found[-1][0])
+        next_one = s.scalar(query)
         if next_one is None:
             return found
         named = (
@@ -232,7 +234,8 @@ def records(s: Session, property_id: int, ids: Sequence[int]) -> list[Record]:
 
 def evidence(s: Session, property_id: int, ids: Sequence[int]) -> dict[int, Evidence]:
     """The additional values for bills, by order."""
-    drops, began = _drops(s, ids), {row[0]: row[1] for row in s.execute(_BEGINNINGS, {"ids": ids})}
+    drops = _drops(s, ids)
+    began = {row[0]: row[1] for row in s.execute(_BEGINNINGS, {"ids": ids})}
     rows = s.execute(_EVIDENCE, {"property_id": property_id, "ids": ids})
     return {row.id: _evidence(row, began.get(row.id), drops.get(row.id)) for row in rows}
 
@@ -367,15 +370,15 @@ def _record(
 
 
 def _evidence(row: Any, began_at: datetime | None, drop: dict[str, Any] | None) -> Evidence:
-    at = (drop["lat"], drop["lng"]) if drop else (row.drop_lat, row.drop_lng)
-    if None in at:
-        at = row.end_lat, row.end_lng
+    places = [(row.drop_lat, row.drop_lng), (row.end_lat, row.end_lng)]
+    if drop:
+        places[0] = (drop["lat"], drop["lng"])
     return Evidence(
         created_at=row.created_at,
         began_at=began_at,
         ended_at=row.ended_at,
         pickup=(row.pickup_lat, row.pickup_lng),
-        drop=None if None in at else at,
+        drop=next((at for at in places if None not in at), None),
         kind=row.kind,
         seats=row.seats,
         payment=row.payment,
@@ -412,17 +415,17 @@ def _fits(property_id: int, filters: RideFilter) -> list[ColumnElement[bool]]:
 def has_outcome(outcome: RideOutcome) -> ColumnElement[bool]:
     """The outcome of an order as an SQL condition, equivalent to `outcome_of`."""
     ends = [end for end, found in _BY_END.items() if found is outcome]
-    states = (
-        LIVE_STATES
-        if outcome is RideOutcome.LIVE
-        else [s for s, found in _BY_STATE.items() if found is outcome]
-    )
+    states: Collection[OrderState] = [s for s, found in _BY_STATE.items() if found is outcome]
+    if outcome is RideOutcome.LIVE:
+        states = LIVE_STATES
     by_state = and_(
         or_(Order.ended_as.is_(None), Order.ended_as.not_in(list(_BY_END))), Order.state.in_(states)
     )
     if not states:
         return Order.ended_as.in_(ends)
-    return or_(Order.ended_as.in_(ends), by_state) if ends else by_state
+    if not ends:
+        return by_state
+    return or_(Order.ended_as.in_(ends), by_state)
 
 
 def outcome_number() -> ColumnElement[int]:
@@ -453,11 +456,9 @@ def by_index(s: Session) -> None:
 def _other_sums(
     s: Session, property_id: int, filters: RideFilter, currency: str | None
 ) -> dict[str | None, int]:
-    other = (
-        or_(Order.currency.is_(None), Order.currency != currency)
-        if currency
-        else Order.currency.is_not(None)
-    )
+    other: ColumnElement[bool] = Order.currency.is_not(None)
+    if currency:
+        other = or_(Order.currency.is_(None), Order.currency != currency)
     query = select(Order.currency, func.sum(Order.total_minor)).where(
         *_fits(property_id, filters), other
     )

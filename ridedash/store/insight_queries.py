@@ -234,7 +234,8 @@ WAS_UNKNOWN: Final = (
     .join(Offer, Offer.id == Order.offer_id)
     .where(_ONCE_UNKNOWN, *_IN_DAYS)
 )
-_LOST, _CAME = aliased(TimelineEvent), aliased(TimelineEvent)
+_LOST = aliased(TimelineEvent)
+_CAME = aliased(TimelineEvent)
 # whether the driver was lost and no other one came: cancelling is free then, as on the ride's page
 _WITHOUT_DRIVER: Final = exists().where(
     _LOST.order_id == Order.id,

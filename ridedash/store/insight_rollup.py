@@ -299,9 +299,11 @@ def _add_packed(found: Insights, figures: str) -> None:
     """Add figures that `_pack` wrote."""
     packed = json.loads(figures)
     for name in GROUPED:
-        key_of, groups = _KEYS[name][1], getattr(found, name)
+        key_of = _KEYS[name][1]
+        groups = getattr(found, name)
         for packed_key, sums, *counts in packed[name]:
-            key, more = key_of(packed_key), Figures(*counts)
+            key = key_of(packed_key)
+            more = Figures(*counts)
             more.sums = dict(sums)
             if key in groups:
                 groups[key].add(more)

@@ -79,8 +79,8 @@ COUNTED: Final = {  # outcomes that have a figure of their own
     RideOutcome.NOT_BOOKED: "not_booked",
     RideOutcome.UNKNOWN: "unknown",
 }
-# clock changes are found to the second, and are at most one in a day
-SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
+SECOND = timedelta(seconds=1)  # clock changes are found to the second
+DAY = timedelta(days=1)  # a clock changes at most once in a day
 EPOCH: Final = date(1970, 1, 1).toordinal()  # the day 1970-01-01, from which days are counted
 EPOCH_WEEKDAY: Final = date(1970, 1, 1).weekday()  # it was a Thursday
 
@@ -270,7 +270,8 @@ def _clock(tz: ZoneInfo, span: Span) -> list[tuple[datetime, int]]:
     found: list[tuple[datetime, int]] = []
     at = span.since
     while at < span.until:
-        offset, until = _ahead(tz, at), min(at + DAY, span.until)
+        offset = _ahead(tz, at)
+        until = min(at + DAY, span.until)
         if _ahead(tz, until) != offset:
             until = _change(tz, at, until)
         if found and found[-1][1] == offset:
@@ -285,7 +286,10 @@ def _change(tz: ZoneInfo, at: datetime, until: datetime) -> datetime:
     before = _ahead(tz, at)
     while until - at > SECOND:
         middle = at + (until - at) // SECOND // 2 * SECOND
-        at, until = (middle, until) if _ahead(tz, middle) == before else (at, middle)
+        if _ahead(tz, middle) == before:
+            at = middle
+        else:
+            until = middle
     return until
 
 
@@ -406,13 +410,15 @@ def _read_groups(
     other currencies than the property's need a second statement, which is run only if there are
     some.
     """
-    n, others = grouped.keys + 1, False
+    n = grouped.keys + 1
+    others = False
     found: dict[Any, Figures] = defaultdict(Figures)
     for row in s.execute(grouped.usual, values):
         # `kind` contains the outcome, and whether the prices are in the property's currency
         number, kind = divmod(int(row[0]), queries.KINDS)
         rides, priced, amount, driver_n, driver_s, guest_n, guest_s = map(int, row[n:])
-        figures, outcome = found[name(number, *row[1:n])], OUTCOMES[kind // 2]
+        figures = found[name(number, *row[1:n])]
+        outcome = OUTCOMES[kind // 2]
         figures.rides += rides
         figures.driver_n += driver_n
         figures.driver_s += driver_s

@@ -67,11 +67,15 @@ def open_invitation(
     that no other session uses it meanwhile.
     """
     query = select(Invitation).where(Invitation.token_hash == secret_hash(secret))
-    row = s.scalars(query.with_for_update() if hold else query).first()
+    if hold:
+        query = query.with_for_update()
+    row = s.scalars(query).first()
     if row is None or row.used_at is not None or row.expires_at <= now:
         return None
     staff = s.get(Staff, row.staff_id) if row.staff_id is not None else None
-    return None if staff is not None and staff.disabled_at is not None else row
+    if staff is not None and staff.disabled_at is not None:
+        return None
+    return row
 
 
 def invitation_of(s: Session, property_id: int, invitation_id: int) -> Invitation | None:

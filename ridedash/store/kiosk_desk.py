@@ -91,7 +91,9 @@ def hints_of(s: Session, property_id: int) -> list[PickupHint]:
 def hint_of(s: Session, property_id: int, hint_id: int) -> PickupHint | None:
     """One pickup hint; None when it is unknown or another property's."""
     row = s.get(PickupHint, hint_id)
-    return row if row is not None and row.property_id == property_id else None
+    if row is None or row.property_id != property_id:
+        return None
+    return row
 
 
 class Visits(NamedTuple):
@@ -154,7 +156,8 @@ def answer_help(
     if row is None or row.property_id != property_id or row.help_at is None:
         return None
     if row.help_answered_at is None:
-        row.help_answered_at, row.help_answered_by = now, staff_id
+        row.help_answered_at = now
+        row.help_answered_by = staff_id
     return row
 
 

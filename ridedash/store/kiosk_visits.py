@@ -96,7 +96,8 @@ def note_order(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
     """Record the order that this visit has made; its ticket is not shown yet."""
     row = touch(s, visit, now)
     if row is not None:
-        row.order_id, row.screen = order_id, KioskScreen.SENDING
+        row.order_id = order_id
+        row.screen = KioskScreen.SENDING
 
 
 def note_ticket(s: Session, visit: Visit, order_id: int, now: datetime) -> None:
@@ -137,7 +138,9 @@ def ask_help(s: Session, visit: Visit, screen: str, now: datetime) -> bool:
         end_lost(s, other, now)
     rings = row.help_at is not None and row.help_answered_at is None and row.ended_at is None
     if not rings:
-        row.help_at, row.help_answered_at, row.help_answered_by = now, None, None
+        row.help_at = now
+        row.help_answered_at = None
+        row.help_answered_by = None
         row.ended_at = row.how = None
     return True
 
@@ -147,7 +150,8 @@ def end(s: Session, visit: Visit, report: VisitEnd, now: datetime) -> None:
     row = touch(s, visit, now, report.screen)
     if row is None or row.ended_at is not None:
         return
-    row.ended_at, row.how = now, report.how if report.how in ENDS else "left"
+    row.ended_at = now
+    row.how = report.how if report.how in ENDS else "left"
     row.language = report.language or None
     row.aids = sorted(AIDS.intersection(report.aids))
     row.seconds = report.seconds
@@ -192,7 +196,8 @@ def end_lost(s: Session, visit_id: str, now: datetime) -> None:
     """End a visit as "lost", because its page will report no end; nothing if it has ended."""
     row = s.get(KioskVisit, visit_id, with_for_update=True, populate_existing=True)
     if row is not None and row.ended_at is None:
-        row.ended_at, row.how = now, "lost"
+        row.ended_at = now
+        row.how = "lost"
         _count(s, row)
 
 
@@ -202,7 +207,9 @@ def _count(s: Session, row: KioskVisit) -> None:
 
 
 def _furthest(known: str | None, reported: str) -> str | None:
-    return reported if _rank(reported) > _rank(known) else known
+    if _rank(reported) > _rank(known):
+        return reported
+    return known
 
 
 def _rank(screen: str | None) -> int:

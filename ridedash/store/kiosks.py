@@ -66,7 +66,9 @@ def device_of(s: Session, property_id: int, kiosk_id: int, *, hold: bool = False
     `hold` locks the row.
     """
     query = select(Kiosk).where(Kiosk.property_id == property_id, Kiosk.id == kiosk_id)
-    return s.scalars(query.with_for_update() if hold else query).first()
+    if hold:
+        query = query.with_for_update()
+    return s.scalars(query).first()
 
 
 def make_pairing_code(kiosk: Kiosk, staff_id: int | None, now: datetime) -> str:
@@ -75,7 +77,8 @@ def make_pairing_code(kiosk: Kiosk, staff_id: int | None, now: datetime) -> str:
     The current pairing lasts until the code is used.
     """
     code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
-    kiosk.pairing_hash, kiosk.pairing_until = secret_hash(code), now + CODE_LASTS
+    kiosk.pairing_hash = secret_hash(code)
+    kiosk.pairing_until = now + CODE_LASTS
     kiosk.paired_by = staff_id
     return code
 
@@ -94,7 +97,9 @@ def pair(s: Session, typed: str, now: datetime) -> tuple[Kiosk, str] | None:
         Kiosk.revoked_at.is_(None),
     )
     kiosk = s.scalars(query.with_for_update()).first()
-    return None if kiosk is None else (kiosk, begin(kiosk, now))
+    if kiosk is None:
+        return None
+    return kiosk, begin(kiosk, now)
 
 
 def end_codes_of(connection: Connection, staff_id: int) -> None:
@@ -111,10 +116,12 @@ def end_codes_of(connection: Connection, staff_id: int) -> None:
 def begin(kiosk: Kiosk, now: datetime) -> str:
     """Pair a device. Returns its new token; earlier tokens and an open code end."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    kiosk.token_hash, kiosk.old_token_hash = secret_hash(token), None
+    kiosk.token_hash = secret_hash(token)
+    kiosk.old_token_hash = None
     kiosk.replaced_at = kiosk.confirmed_at = kiosk.paired_at = now
     kiosk.pairing_hash = kiosk.pairing_until = None
-    kiosk.pin_tries, kiosk.pin_blocked_until = 0, None
+    kiosk.pin_tries = 0
+    kiosk.pin_blocked_until = None
     return token
 
 
@@ -145,7 +152,9 @@ def device_with(s: Session, kind: KioskKind, token: str, now: datetime) -> Kiosk
     if row is None or row.token_hash == hashed:
         return row
     used = row.confirmed_at
-    return row if used is None or now < used + OLD_LASTS else None
+    if used is not None and now >= used + OLD_LASTS:
+        return None
+    return row
 
 
 def is_due(kiosk: Kiosk, token: str, now: datetime) -> bool:
@@ -164,7 +173,8 @@ def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
     Needs a write session. The old token stays valid until ten minutes after the device has used the
     new one, so that a lost answer does not end the pairing.
     """
-    row, hashed = s.get(Kiosk, kiosk_id, with_for_update=True), secret_hash(token)
+    row = s.get(Kiosk, kiosk_id, with_for_update=True)
+    hashed = secret_hash(token)
     if row is None or hashed not in (row.token_hash, row.old_token_hash):
         return None
     if not is_due(row, token, now):
@@ -173,8 +183,10 @@ def renewed(s: Session, kiosk_id: int, token: str, now: datetime) -> str | None:
         row.confirmed_at = now
         return None
     fresh = secrets.token_urlsafe(TOKEN_BYTES)
-    row.token_hash, row.old_token_hash = secret_hash(fresh), hashed
-    row.replaced_at, row.confirmed_at = now, None
+    row.token_hash = secret_hash(fresh)
+    row.old_token_hash = hashed
+    row.replaced_at = now
+    row.confirmed_at = None
     return fresh
 
 
@@ -184,7 +196,9 @@ def note_heartbeat(
     """Record a heartbeat: the release of the page, and its health. Needs a write session."""
     row = s.get(Kiosk, kiosk_id, with_for_update=True)
     if row is not None:
-        row.seen_at, row.release, row.health = now, release, health
+        row.seen_at = now
+        row.release = release
+        row.health = health
 
 
 def take_over(s: Session, kiosk_id: int) -> None:
@@ -202,7 +216,9 @@ def help_state(s: Session, kiosk_id: int, visit_id: str) -> str:
     row = s.execute(query).first()
     if row is None or row.help_at is None:
         return ""
-    return "coming" if row.help_answered_at else "asked"
+    if row.help_answered_at:
+        return "coming"
+    return "asked"
 
 
 def kind_of(kiosk: Kiosk) -> KioskKind:
@@ -215,7 +231,8 @@ def set_pin(kiosk: Kiosk, pin: str) -> None:
     if not (len(pin) == PIN_LENGTH and pin.isascii() and pin.isdigit()):
         raise ValueError("a PIN is six digits")
     kiosk.pin_hash = passwords.hashed(pin)
-    kiosk.pin_tries, kiosk.pin_blocked_until = 0, None
+    kiosk.pin_tries = 0
+    kiosk.pin_blocked_until = None
 
 
 def count_pin(kiosk: Kiosk, now: datetime) -> None:
@@ -228,7 +245,8 @@ def count_pin(kiosk: Kiosk, now: datetime) -> None:
         raise WrongPin((blocked - now).total_seconds() if blocked else 0.0)
     kiosk.pin_tries += 1
     if kiosk.pin_tries >= PIN_TRIES:
-        kiosk.pin_tries, kiosk.pin_blocked_until = 0, now + PIN_WAIT
+        kiosk.pin_tries = 0
+        kiosk.pin_blocked_until = now + PIN_WAIT
 
 
 def verify_pin(kiosk: Kiosk, pin: str, now: datetime) -> None:
@@ -244,4 +262,5 @@ def verify_pin(kiosk: Kiosk, pin: str, now: datetime) -> None:
 
 def forget_tries(kiosk: Kiosk) -> None:
     """Reset the count of wrong PINs, after a right one."""
-    kiosk.pin_tries, kiosk.pin_blocked_until = 0, None
+    kiosk.pin_tries = 0
+    kiosk.pin_blocked_until = None

@@ -126,7 +126,9 @@ def order_of_actor(
 
 def placed_by(order: Order | Action) -> Actor:
     """Who placed an order, or asked for an action on it."""
-    return by_staff(order.staff_id) if order.kiosk_id is None else by_kiosk(order.kiosk_id)
+    if order.kiosk_id is None:
+        return by_staff(order.staff_id)
+    return by_kiosk(order.kiosk_id)
 
 
 def order_of_form(s: Session, form_token: str) -> Order | None:

@@ -62,7 +62,9 @@ def phone_of(s: Session, token: str, session: str, now: datetime) -> OwnPhone | 
     if row is None or row.session_hash is None or row.session_hash != secret_hash(session):
         return None
     until = row.used_at + STORED_FOR if row.used_at else row.expires_at
-    return row if now < until else None
+    if now >= until:
+        return None
+    return row
 
 
 def new_session() -> str:
@@ -73,7 +75,9 @@ def new_session() -> str:
 def can_be_opened(s: Session, token: str, now: datetime) -> OwnPhone | None:
     """The link of a token while no browser has opened it; None if it is unknown or expired."""
     row = s.get(OwnPhone, secret_hash(token))
-    return row if row is not None and row.opened_at is None and now < row.expires_at else None
+    if row is None or row.opened_at is not None or now >= row.expires_at:
+        return None
+    return row
 
 
 def open_link(s: Session, token: str, session: str, now: datetime) -> bool:
@@ -86,7 +90,9 @@ def open_link(s: Session, token: str, session: str, now: datetime) -> bool:
     if row is None or now >= row.expires_at:
         return False
     if row.opened_at is None:
-        row.opened_at, row.session_hash, row.expires_at = now, secret_hash(session), now + BOOK_FOR
+        row.opened_at = now
+        row.session_hash = secret_hash(session)
+        row.expires_at = now + BOOK_FOR
     return row.session_hash == secret_hash(session)
 
 

@@ -122,7 +122,9 @@ def _guesses(password: str) -> float:
 def estimated_part(password: str) -> str:
     """The part of a password that zxcvbn gets: short, with few symbols that stand for letters."""
     part = password[:ESTIMATED_LENGTH]
-    return part.translate(_PLAIN) if len(set(part) & set(SYMBOLS)) > MOST_SYMBOLS else part
+    if len(set(part) & set(SYMBOLS)) > MOST_SYMBOLS:
+        return part.translate(_PLAIN)
+    return part
 
 
 def _made_of_known_words(password: str, words: Iterable[str]) -> bool:

@@ -64,10 +64,13 @@ def locked_property(s: Session, property_id: int) -> Property:
 def keep_logo(s: Session, prop: Property, logo: Logo | None) -> None:
     """Use this logo from now on, or none. Deletes the former one."""
     s.execute(delete(LogoRow).where(LogoRow.property_id == prop.id))
-    prop.logo = logo.name if logo else None
-    prop.logo_width = logo.width if logo else None
-    prop.logo_height = logo.height if logo else None
+    prop.logo = None
+    prop.logo_width = None
+    prop.logo_height = None
     if logo:
+        prop.logo = logo.name
+        prop.logo_width = logo.width
+        prop.logo_height = logo.height
         s.add(LogoRow(property_id=prop.id, name=logo.name, content=logo.content))
 
 
@@ -89,7 +92,9 @@ def property_at(s: Session, door: str) -> Property | None:
     if door:
         return s.scalars(select(Property).where(Property.door == door)).first()
     rows = s.scalars(select(Property).limit(2)).all()
-    return rows[0] if len(rows) == 1 else None
+    if len(rows) != 1:
+        return None
+    return rows[0]
 
 
 def add_staff(
@@ -112,7 +117,9 @@ def add_staff(
 def find_staff(s: Session, sign_in_name: str) -> Staff | None:
     """The member of staff with this sign-in name who is not disabled."""
     found = anybody(s, sign_in_name)
-    return found if found is not None and found.disabled_at is None else None
+    if found is None or found.disabled_at is not None:
+        return None
+    return found
 
 
 def anybody(s: Session, sign_in_name: str) -> Staff | None:
@@ -162,7 +169,9 @@ def set_favourite(
     if row is None:
         row = Favourite(property_id=property_id, kind=kind, slot=slot)
         s.add(row)
-    row.name, row.lat, row.lng = name, position.lat, position.lng
+    row.name = name
+    row.lat = position.lat
+    row.lng = position.lng
 
 
 def cost_centres_of(s: Session, property_id: int) -> list[CostCentre]:

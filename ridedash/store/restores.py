@@ -105,13 +105,17 @@ def property_of(s: Session, property_id: int, at: datetime) -> int | None:
     After a restore another property may have got this id; it is younger than the order.
     """
     found = s.get(Property, property_id)
-    return found.id if found is not None and found.created_at <= at else None
+    if found is None or found.created_at > at:
+        return None
+    return found.id
 
 
 def open_restore(s: Session) -> Restore | None:
     """The last restore, unless it has been accepted."""
     last = last_restore(s)
-    return None if last is None or last.accepted_at is not None else last
+    if last is None or last.accepted_at is not None:
+        return None
+    return last
 
 
 def last_restore(s: Session) -> Restore | None:
@@ -170,7 +174,9 @@ def waiting(
         s.scalar(lost) or 0,
         last.bare,
     )
-    return found if found.is_open or found.held or found.lost else None
+    if not (found.is_open or found.held or found.lost):
+        return None
+    return found
 
 
 def held_orders(s: Session, property_id: int | None = None) -> list[Order]:
@@ -202,7 +208,9 @@ def lost_order(
     """One lost order of a property, dealt with or not; `lock` it until the transaction ends."""
     mine = LostOrder.property_id == property_id, LostOrder.mtx == reference
     query = select(LostOrder).where(*mine)
-    return s.scalars(query.with_for_update() if lock else query).first()
+    if lock:
+        query = query.with_for_update()
+    return s.scalars(query).first()
 
 
 def list_lost(s: Session, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -76,7 +76,9 @@ def phone_digits(text: str) -> str:
     if not PHONE.fullmatch(plain):
         return ""
     digits = re.sub(r"\D", "", plain.replace("(0)", "")).lstrip("0")
-    return digits if len(digits) >= PHONE_LEAST else ""
+    if len(digits) < PHONE_LEAST:
+        return ""
+    return digits
 
 
 def spellings(room: str) -> Sequence[str]:

@@ -26,7 +26,9 @@ WINDOW: Final = timedelta(minutes=10)  # the span in which failures of a network
 # failures of one address (of IPv6 a /64 network), and of the /56 and /48 networks around it
 NETWORK_LIMITS: Final = (30, 100, 300)
 MOST_COUNTS: Final = 50_000  # rows, 10 MB; then a tenth goes, first those that keep no one waiting
-NAME, NETWORK, PAIRING = "name", "address", "pairing"
+NAME = "name"
+NETWORK = "address"
+PAIRING = "pairing"
 
 
 def sign_in_wait(s: Session, name: str, address: str, now: datetime, browser: str = "") -> float:
@@ -79,7 +81,9 @@ def sign_in_succeeded(s: Session, name: str, address: str, browser: str = "") ->
     who guess their password new tries. Needs a write session.
     """
     s.execute(delete(Throttle).where(Throttle.key == (browser or _name_key(name))))
-    for key in () if browser else _network_limits(NETWORK, address):
+    if browser:
+        return
+    for key in _network_limits(NETWORK, address):
         row = s.get(Throttle, key, with_for_update=True)
         if row is not None:
             row.fails = max(0, row.fails - 1)
@@ -112,7 +116,9 @@ def code_allowed(s: Session, address: str, now: datetime) -> float:
 
 def _keys(name: str, address: str, browser: str) -> list[str]:
     """The keys of all counts that can refuse a try."""
-    return [browser] if browser else [_name_key(name), *_network_limits(NETWORK, address)]
+    if browser:
+        return [browser]
+    return [_name_key(name), *_network_limits(NETWORK, address)]
 
 
 def _network_limits(what: str, address: str) -> dict[str, int]:
@@ -151,14 +157,17 @@ def _make_room(s: Session) -> None:
 
 
 def _remaining_s(until: datetime | None, now: datetime) -> float:
-    return max(0.0, (until - now).total_seconds()) if until else 0.0
+    if until is None:
+        return 0.0
+    return max(0.0, (until - now).total_seconds())
 
 
 def _count_name(row: Throttle, now: datetime) -> None:
     """Count a failure of a name or a known browser; its wait begins after one that still runs."""
     if now - row.since > NAME_FORGET:
         row.fails = 0
-    row.fails, row.since = row.fails + 1, now
+    row.fails += 1
+    row.since = now
     if row.fails >= NAME_FREE_FAILS:
         doublings = min(row.fails - NAME_FREE_FAILS, 10)
         wait = timedelta(seconds=min(NAME_WAIT_S * 2**doublings, NAME_WAIT_MAX_S))
@@ -167,7 +176,9 @@ def _count_name(row: Throttle, now: datetime) -> None:
 
 def _count_window(row: Throttle, limit: int, now: datetime) -> None:
     if now - row.since >= WINDOW or row.since > now:
-        row.fails, row.since, row.blocked_until = 0, now, None
+        row.fails = 0
+        row.since = now
+        row.blocked_until = None
     row.fails += 1
     if row.fails >= limit:
         row.blocked_until = row.since + WINDOW

@@ -103,9 +103,11 @@ def open_sign_in(
     row = SignIn(
         id_hash=secret_hash(sid), property_id=property_id or staff.property_id, staff_id=staff_id
     )
-    row.created_at, row.expires_at = now, now + UNUSED_LASTS
+    row.created_at = now
+    row.expires_at = now + UNUSED_LASTS
     if instead_of is not None:
-        row.created_at, row.expires_at = instead_of.began_at, instead_of.expires_at
+        row.created_at = instead_of.began_at
+        row.expires_at = instead_of.expires_at
     s.add(row)
     s.execute(delete(SignIn).where(SignIn.expires_at < now))
     return sid
@@ -115,7 +117,9 @@ def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
     """The facts of a sign-in; None when it has ended or its owner is disabled."""
     hashed = secret_hash(sid)
     row = s.execute(_SIGN_IN, {"hashed": hashed, "now": now}).first()
-    return SignInFacts(*row) if row else None
+    if row is None:
+        return None
+    return SignInFacts(*row)
 
 
 _SIGN_IN: Final = (  # built once, because every page runs it
@@ -173,7 +177,8 @@ def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
     earlier ones, also after the clock was set back: a lock allows only one writer at a time on
     PostgreSQL, and the newest row always stays.
     """
-    now, connection = datetime.now(UTC), _connection(s)
+    now = datetime.now(UTC)
+    connection = _connection(s)
     if connection.dialect.name == "postgresql":
         s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
     newest = select(func.max(EndedSignIn.id)).scalar_subquery()
@@ -193,7 +198,9 @@ def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
 
 
 def _connection(s: Session | Connection) -> Connection:
-    return s.connection() if isinstance(s, Session) else s
+    if isinstance(s, Session):
+        return s.connection()
+    return s
 
 
 @event.listens_for(Staff, "after_update")

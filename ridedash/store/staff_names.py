@@ -62,4 +62,6 @@ def wrong_with(s: Session, property_id: int, name: str) -> BadName | None:
         return BadName(Why.TAKEN)
     names = s.scalars(select(Staff.name).where(Staff.property_id == property_id))
     like = next((each for each in names if look_alike(name, each)), None)
-    return BadName(Why.ALIKE, like) if like is not None else None
+    if like is None:
+        return None
+    return BadName(Why.ALIKE, like)

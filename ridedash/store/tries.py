@@ -41,7 +41,8 @@ def tries_left(s: Session, key: str, most: int, now: datetime) -> int:
     insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)
     row = s.get_one(Throttle, key, with_for_update=True, populate_existing=True)
     if now - row.since >= WINDOW or row.since > now:
-        row.fails, row.since = 0, now
+        row.fails = 0
+        row.since = now
     row.blocked_until = None
     left = max(0, most - row.fails)
     if left:

@@ -73,7 +73,8 @@ class _WithFigures:
 
     def __init__(self, catalogue: Catalog, line: str) -> None:
         self.charset = catalogue.charset
-        self._catalogue, self._line = catalogue, line
+        self._catalogue = catalogue
+        self._line = line
 
     def __iter__(self) -> Iterator[Message]:
         head, *texts = self._catalogue

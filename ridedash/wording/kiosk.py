@@ -187,8 +187,9 @@ def _is_named(word: str, name: str) -> bool:
         return True
     if not word.isascii():
         return word.strip() in name
-    short = len(word.strip()) <= MOST_SHORT
-    return f"{word} " in f"{name} " if short else word in name
+    if len(word.strip()) <= MOST_SHORT:
+        return f"{word} " in f"{name} "
+    return word in name
 
 
 def declined_words(reason: str) -> Said:
@@ -220,7 +221,9 @@ def cancel_words(fee: str = "", free_until: str = "", *, free: bool = False) -> 
         return str(_FREE)
     if fee and free_until:
         return say(_FREE_UNTIL, {"at": free_until, "fee": fee})
-    return say(_FEE, {"fee": fee}) if fee else str(_FEE_UNKNOWN)
+    if fee:
+        return say(_FEE, {"fee": fee})
+    return str(_FEE_UNKNOWN)
 
 
 def pays_words(house_pays: bool) -> str:

@@ -67,7 +67,9 @@ class CatalogueShares:
         """How much of this language native readers have read."""
         if self.critical < 1:
             return Level.MACHINE
-        return Level.REVIEWED if self.reviewed >= REVIEWED_NEEDS else Level.CHECKED
+        if self.reviewed >= REVIEWED_NEEDS:
+            return Level.REVIEWED
+        return Level.CHECKED
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,9 @@ class OfferedLanguages:
     def level(self, code: str) -> Level:
         """How much of a language native readers have read; REVIEWED for English, the original."""
         found = self.figures.get(code)
-        return found.level if found else Level.REVIEWED
+        if found is None:
+            return Level.REVIEWED
+        return found.level
 
     def unread(self, read: Collection[str]) -> dict[str, frozenset[str]]:
         """The critical texts by language code, for each language at the level MACHINE.
@@ -112,7 +116,8 @@ def read(folders: Iterable[str | Path], texts: Path) -> OfferedLanguages:
     A language whose catalogue can't be read, or has no shares, is not offered. `texts` is the
     folder of critical.txt.
     """
-    places, found = [str(folder) for folder in folders], {}
+    places = [str(folder) for folder in folders]
+    found = {}
     for language in with_catalogues():
         paths = (gettext.find("messages", place, [language.code]) for place in places)
         path = next(filter(None, paths), None)

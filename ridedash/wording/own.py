@@ -147,7 +147,9 @@ def wrong_with(sentence: Sentence, text: str) -> Wrong | None:
         if name not in used:
             return Wrong(SentenceFault.MISSING, f"{{{name}}}")
     sign = _SIGN.search(_SLOT.sub("", text))
-    return Wrong(SentenceFault.SIGN, sign[0]) if sign else None
+    if not sign:
+        return None
+    return Wrong(SentenceFault.SIGN, sign[0])
 
 
 def texts_of(written: Iterable[Written]) -> dict[str, dict[str, str]]:

@@ -30,7 +30,8 @@ def written(code: str, texts: Mapping[str, str]) -> bytes:
     """A file with every sentence of the list; `texts` are own words in this language, by name."""
     catalogue = Catalog(locale=code, charset="utf-8", header_comment=HEADER, fuzzy=False)
     for sentence in SENTENCES.values():
-        own, note = texts.get(sentence.name, ""), f"at most {sentence.longest} characters"
+        own = texts.get(sentence.name, "")
+        note = f"at most {sentence.longest} characters"
         catalogue.add(english_of(sentence), own, [], (), [note], context=sentence.name)
     file = io.BytesIO()
     write_po(file, catalogue, width=0, omit_header=False)

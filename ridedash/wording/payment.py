@@ -93,7 +93,9 @@ def guest_pays(payment: str | None, when: When, amount: str = "", *, brief: bool
         return say(_BY_DRIVER[when], {"amount": amount})
     if payment == PAYMENT_NOT_KNOWN:
         return str(_ASK)
-    return str(_HOUSE) if brief else f"{_HOUSE} {_WALLET}"
+    if brief:
+        return str(_HOUSE)
+    return f"{_HOUSE} {_WALLET}"
 
 
 def price_told(kind: Kind, payment: str | None, amount: str) -> str:

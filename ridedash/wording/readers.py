@@ -78,7 +78,9 @@ def negotiate(tags: Iterable[str], offered: Collection[str]) -> str:
     >>> [negotiate([tag], ["de", "zh_Hans"]) for tag in ("de-AT", "zh-CN", "zh-TW", "pt", "ja")]
     ['de', 'zh_Hans', 'en', 'en', '']
     """
-    available, wanted, instead = [ENGLISH, *offered], list[str](), ""
+    available = [ENGLISH, *offered]
+    wanted = list[str]()
+    instead = ""
     for tag in [each.replace("-", "_") for each in tags][:MOST_PREFERENCES]:
         if tag.lower().startswith(_ENGLISH_INSTEAD):
             instead = ENGLISH

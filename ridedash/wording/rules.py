@@ -44,7 +44,8 @@ def _slot_faults(english: str, translated: str) -> list[str]:
         return []
     bare = _OPTIONAL.sub("", translated)
     needed = set(_SLOT.findall(_OPTIONAL.sub("", english)))
-    known, used = set(_SLOT.findall(english)), set(_SLOT.findall(translated))
+    known = set(_SLOT.findall(english))
+    used = set(_SLOT.findall(translated))
     outside = set(_SLOT.findall(bare))
     found = [f"{{{name}}} is no slot of the English text" for name in sorted(used - known)]
     found += [f"{{{name}}} is missing" for name in sorted(needed - used)]
@@ -63,7 +64,8 @@ def _name_faults(english: str, translated: str, *, may_miss: bool) -> list[str]:
     """The faults in `%(names)s` and percent signs."""
     if "%" not in english + translated:
         return []
-    wanted, used = set(_NAME.findall(english)), set(_NAME.findall(translated))
+    wanted = set(_NAME.findall(english))
+    used = set(_NAME.findall(translated))
     found = [f"%({name}){kind} is no fact of the English text" for name, kind in used - wanted]
     if not may_miss:
         found += [f"%({name}){kind} is missing" for name, kind in wanted - used]

@@ -42,7 +42,7 @@ def gettext(text: str, **facts: object) -> str:
     translated = reading.own.get(text) or str(reading.words.gettext(text))
     if translated != text and not usable(text, translated):
         translated = text
-    shown = translated % isolated(facts) if facts else translated
+    shown = _with(facts, translated)
     if text in reading.unread and text not in reading.own:
         _remember(text % _in_english(facts) if facts else text, shown)
     return shown
@@ -61,7 +61,12 @@ def pgettext(context: str, text: str, **facts: object) -> str:
     translated = str(_reading().words.pgettext(context, text))
     if translated != text and not usable(text, translated):
         translated = text
-    return translated % isolated(facts) if facts else translated
+    return _with(facts, translated)
+
+
+def _with(facts: Mapping[str, object], text: str) -> str:
+    """A translation with its facts; without any, a percent sign is one."""
+    return text % isolated(facts) if facts else text
 
 
 def ngettext(one: str, many: str, num: int, **facts: object) -> str:
@@ -74,7 +79,9 @@ def counted(one: str, many: str, num: int) -> str:
     translated = str(_reading().words.ngettext(one, many, num))
     if translated in (one, many) or usable(one, translated, many):
         return translated
-    return one if num == 1 else many
+    if num == 1:
+        return one
+    return many
 
 
 def lazy(text: str, **facts: object) -> Text:
@@ -105,7 +112,9 @@ def install_words(templates: Environment) -> None:
 def _as_markup(text: str) -> str:
     """Like gettext() without facts, for Jinja, which treats every text as markup."""
     translated = gettext(text)
-    return str(escape(translated)) if text in _reading().own else translated
+    if text in _reading().own:
+        return str(escape(translated))
+    return translated
 
 
 def _isolating(fill: Callable[..., Any]) -> Callable[..., Any]:
@@ -143,7 +152,8 @@ def speak_for(own: OwnTexts, unread: Mapping[str, Collection[str]]) -> None:
     `own`: the property's own words. `unread`: for each language, the English of critical sentences
     whose translation no one has read; english_beneath() then returns it.
     """
-    g.own_words, g.unread = own, unread
+    g.own_words = own
+    g.unread = unread
     g.pop("reading", None)
 
 
@@ -334,12 +344,12 @@ def isolated(facts: Mapping[str, object]) -> Mapping[str, object]:
     doesn't reorder the sentence. Values of other types, such as Markup, stay as they are.
     """
     right_to_left = _reading().right_to_left
-    return {
+    texts = {
         name: _isolate(fact, right_to_left)
-        if type(fact) is str or isinstance(fact, LocalisedFact)
-        else fact
         for name, fact in facts.items()
+        if type(fact) is str or isinstance(fact, LocalisedFact)
     }
+    return {**facts, **texts}
 
 
 def _isolate(fact: str, right_to_left: bool) -> str:

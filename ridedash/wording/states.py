@@ -315,8 +315,9 @@ def status_step(status: str, kind: Kind) -> str:
 
 
 def _words(entry: _Entry, audience: Audience, facts: Facts) -> Words:
-    guest = audience is Audience.GUEST
-    headline, detail = (
-        (entry.guest, entry.guest_detail) if guest else (entry.staff, entry.staff_detail)
-    )
+    headline = entry.staff
+    detail = entry.staff_detail
+    if audience is Audience.GUEST:
+        headline = entry.guest
+        detail = entry.guest_detail
     return Words(say(headline, facts), say(detail, facts), entry.tone, entry.icon)

@@ -89,7 +89,8 @@ def _with_english(locale: str, typed: tuple[tuple[str, str], ...]) -> TimeWords:
     listed = {
         name: tuple(each.strip() for each in text.split("|") if each != "–") for name, text in typed
     }
-    known, on = Locale.parse(locale), listed.pop("on")
+    known = Locale.parse(locale)
+    on = listed.pop("on")
     weekdays = tuple(tuple(_forms(known.days, number, on)) for number in range(7))
     months = tuple(tuple(_forms(known.months, number)) for number in range(1, 13))
     of_24 = "H" in known.time_formats["short"].pattern
@@ -111,7 +112,8 @@ def _forms(names: Any, number: int, on: Words = ()) -> Iterator[str]:
     forms += [each.removeprefix("ال") for each in forms if each.startswith("ال")]
     yield from forms
     for before, each in product(on, forms):
-        yield f"{before}{each}" if UNSPACED.search(each) else f"{before} {each}"
+        space = "" if UNSPACED.search(each) else " "
+        yield f"{before}{space}{each}"
 
 
 def examples(words: TimeWords) -> dict[str, str]:

@@ -102,7 +102,9 @@ def typed_text(at: datetime, tz: ZoneInfo) -> str:
     """An instant as a text to type, which is read as no other instant."""
     here = at.astimezone(tz)
     text = f"{here:%Y-%m-%d %H:%M}"
-    return f"{text}{here:%z}" if pass_of(at, tz) else text
+    if pass_of(at, tz):
+        text += f"{here:%z}"
+    return text
 
 
 def pass_of(at: datetime, tz: ZoneInfo) -> str:
@@ -110,7 +112,9 @@ def pass_of(at: datetime, tz: ZoneInfo) -> str:
     here = at.astimezone(tz)
     if here.utcoffset() == here.replace(fold=1 - here.fold).utcoffset():
         return ""
-    return SECOND if here.fold else FIRST
+    if here.fold:
+        return SECOND
+    return FIRST
 
 
 def pass_words(at: datetime, tz: ZoneInfo) -> str:
@@ -153,7 +157,8 @@ class PickupTexts:
         """
         if not self.clock:
             return self._read_words(now, tz, words, latest)
-        clock, day = time_of_day(self.clock), calendar_day(self.day)
+        clock = time_of_day(self.clock)
+        day = calendar_day(self.day)
         if clock is None:
             raise TimeRefused("pickup_time", _("At what time? Choose one, such as 05:10."))
         if day is None:
@@ -196,9 +201,12 @@ class PickupTexts:
 
 def _near(error: TimeQuestion, now: datetime, latest: timedelta) -> tuple[datetime, ...]:
     """The choices of a question, without days too far ahead unless all are."""
-    near = tuple(at for at in error.choices if at - now <= latest)
-    return near if near and error.about is Asked.DAY else error.choices
+    if error.about is not Asked.DAY:
+        return error.choices
+    return tuple(at for at in error.choices if at - now <= latest) or error.choices
 
 
 def _choices_of(error: Exception) -> tuple[datetime, ...]:
-    return error.choices if isinstance(error, TimeQuestion) else ()
+    if not isinstance(error, TimeQuestion):
+        return ()
+    return error.choices

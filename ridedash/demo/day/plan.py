@@ -84,10 +84,10 @@ def _day_before(
     which = rng.randrange(len(requests) * 2)
     if which < len(requests):  # not every day goes well
         spoilt = replace(requests[which], rating=None)
-        no_cab = rng.random() < 0.5
-        requests[which] = (
-            replace(spoilt, goes=NO_CAB) if no_cab else replace(spoilt, cancelled=wire.CALL_DRIVER)
-        )
+        if rng.random() < 0.5:
+            requests[which] = replace(spoilt, goes=NO_CAB)
+        else:
+            requests[which] = replace(spoilt, cancelled=wire.CALL_DRIVER)
     return requests
 
 

@@ -118,7 +118,10 @@ class Player:
     def __init__(
         self, services: Services, worker: Worker, control: SandboxControl, clock: LedClock
     ) -> None:
-        self.services, self.worker, self.control, self.clock = services, worker, control, clock
+        self.services = services
+        self.worker = worker
+        self.control = control
+        self.clock = clock
         self._numbers = itertools.count()  # the order of actions for the same time
         self._ordered = 0
         self._ahead: list[tuple[datetime, int, Callable[[], None]]] = []

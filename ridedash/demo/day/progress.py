@@ -34,7 +34,9 @@ class Progress:
     def begin(self, of: int) -> None:
         """Record that the making of the rides has begun, and how many are to be ordered."""
         self.ended.clear()
-        self.done, self.of, self.going_on = 0, of, True
+        self.done = 0
+        self.of = of
+        self.going_on = True
 
     def end(self) -> None:
         """Record that the making has ended, whether all rides were ordered or not."""

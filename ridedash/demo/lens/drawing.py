@@ -95,8 +95,16 @@ def _placer(grid: Grid, least: float, starts: bool) -> Callable[[Place], tuple[f
 
 def _box(status: str, x: float, y: float, way: RidePath) -> Box:
     width = SMALL if status == CREATE else WIDTH
-    state = "been" if status in way.been else "ahead"
-    return Box(status, x, y, width, HEIGHT, "now" if status == way.present else state)
+    return Box(status, x, y, width, HEIGHT, _progress(status, way))
+
+
+def _progress(status: str, way: RidePath) -> str:
+    """Whether a status is "now", has "been", or is "ahead"."""
+    if status == way.present:
+        return "now"
+    if status in way.been:
+        return "been"
+    return "ahead"
 
 
 def _arrow(edge: StatusEdge, boxes: dict[str, Box], way: RidePath) -> Arrow:
@@ -114,8 +122,9 @@ def _arrow(edge: StatusEdge, boxes: dict[str, Box], way: RidePath) -> Arrow:
     x, y = (x1 + x2) / 2, (y1 + y2) / 2
     if bend:
         x, y = (x + cx) / 2, (y + cy) / 2
-    level = abs(dy) < 1  # the label of a horizontal arrow stands above it, not on it
-    return Arrow(edge, path, x, y - LABEL if level else y, bool(way.at(edge)))
+    if abs(dy) < 1:
+        y -= LABEL  # the label of a horizontal arrow stands above it, not on it
+    return Arrow(edge, path, x, y, bool(way.at(edge)))
 
 
 def _bend(edge: StatusEdge, start: Box, end: Box, boxes: dict[str, Box], way: RidePath) -> float:
@@ -123,7 +132,9 @@ def _bend(edge: StatusEdge, start: Box, end: Box, boxes: dict[str, Box], way: Ri
     pairs = {(each.start, each.end) for each in way.graph.edges}
     if any(_between(start, end, box) for box in boxes.values()):
         return BOW * 2
-    return APART * 2 if (edge.end, edge.start) in pairs else 0.0
+    if (edge.end, edge.start) in pairs:
+        return APART * 2
+    return 0.0
 
 
 def _between(start: Box, end: Box, box: Box) -> bool:

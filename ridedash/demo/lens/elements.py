@@ -16,8 +16,13 @@ from ridedash.wording.say import Text
 from ridedash.wording.say import lazy as _
 
 SURFACES: Final = ("ride", "board", "link", "card", "receipt", "ticket")
-PRODUCTS, CREATE, TRACK = "products", "create", "track_ride"
-ABORT, CANCEL, DROP, OPTIONS = "abort", "cancel", "drop_location", "feedback_options"
+PRODUCTS = "products"
+CREATE = "create"
+TRACK = "track_ride"
+ABORT = "abort"
+CANCEL = "cancel"
+DROP = "drop_location"
+OPTIONS = "feedback_options"
 
 
 class Source(NamedTuple):
@@ -72,7 +77,8 @@ CAR: Final = _track(
     *("vehicle_color", "vehicle_type", "car_model"),
     *("cab_details/car_color", "cab_details/cab_type", "cab_details/car_model"),
 )
-NAME, NUMBER = _track("driver_name"), _track("driver_number")
+NAME = _track("driver_name")
+NUMBER = _track("driver_number")
 ETA: Final = _track("duration/value", "duration/unit")
 DISTANCE: Final = _track("distance/value", "distance/unit")
 CODE: Final = _track("otp/start_trip/value")

@@ -58,7 +58,9 @@ def script(calls: Sequence[RecordedCall], origin: Origin) -> str:
         if conclusion := origin.conclusions.get(call.number):
             lines.append(f"# {conclusion}")
         line = curl(call, origin.base_url)
-        lines.append(line if call.method == "GET" else "# " + line.replace("\n", " "))
+        if call.method != "GET":
+            line = "# " + line.replace("\n", " ")
+        lines.append(line)
     return "\n".join(lines) + "\n"
 
 
@@ -151,10 +153,11 @@ def _request(call: RecordedCall, origin: Origin) -> dict[str, Any]:
 
 
 def _response(call: RecordedCall, answer: Side) -> dict[str, Any]:
-    known = call.status is not None and call.status in set(HTTPStatus)
+    status = call.status or 0
+    phrases = {each.value: each.phrase for each in HTTPStatus}
     return {
-        "status": call.status or 0,
-        "statusText": HTTPStatus(call.status).phrase if known and call.status else "",
+        "status": status,
+        "statusText": phrases.get(status, ""),
         "httpVersion": HTTP,
         "cookies": [],
         "headers": _pairs(answer.headers.items()),

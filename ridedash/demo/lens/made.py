@@ -88,9 +88,11 @@ def _conclusion(call: RecordedCall) -> str:
         return _of_action(call)
     if call.operation == "track_ride":
         return _("Read by whoever asked. The ride keeps the facts that the worker brings.")
-    if call.operation == "feedback_options":
-        return _("The words for ratings come from it.") if not call.failed else _no_facts()
-    return ""
+    if call.operation != "feedback_options":
+        return ""
+    if call.failed:
+        return _no_facts()
+    return _("The words for ratings come from it.")
 
 
 def _answer(call: RecordedCall, side: Side) -> Answer:
@@ -99,9 +101,10 @@ def _answer(call: RecordedCall, side: Side) -> Answer:
 
 def _error(call: RecordedCall) -> ServiceError:
     """The error of a call without a readable answer, as the client raised it."""
+    if call.outcome == "held" and Throttled.LIMITED in call.failure:
+        return Throttled(Throttled.LIMITED, 0)
     if call.outcome == "held":
-        limited = Throttled.LIMITED in call.failure
-        return Throttled(Throttled.LIMITED if limited else Throttled.SILENT, 0)
+        return Throttled(Throttled.SILENT, 0)
     return NoAnswer(call.failure, sent=call.outcome != "not_sent")
 
 
@@ -119,7 +122,8 @@ def _created(call: RecordedCall) -> Outcome:
 
 
 def _of_create(outcome: Outcome) -> str:
-    state, code = outcome.state, outcome.code or ""
+    state = outcome.state
+    code = outcome.code or ""
     proof = {
         OrderState.BOOKED: _("Accepted, because it names a booking id."),
         OrderState.MATCHING: _("Accepted, and still searching: it names a txn_id alone."),
@@ -211,7 +215,8 @@ def _no_facts() -> str:
 
 
 def _of_merge(before: RideState, merged: Merged, snapshot: Snapshot) -> Iterator[str]:
-    names, ride = {event.name for event in merged.events}, merged.ride
+    names = {event.name for event in merged.events}
+    ride = merged.ride
     sent = snapshot.booking_status or ""
     if merging.OTHER_BOOKING in names:
         yield _("Not believed: it is about another booking.")
@@ -241,7 +246,9 @@ def _shown(ride: RideState) -> dict[str, Any]:
     """The facts that pages show, by their names; unknown facts are left out."""
     facts = {name: getattr(ride.facts, name) for name in FACTS}
     named = {str(FACTS[name]): value for name, value in facts.items() if value not in (None, ())}
-    return named | ({_("start code"): ride.otp} if ride.otp else {})
+    if ride.otp:
+        named[_("start code")] = ride.otp
+    return named
 
 
 def _of_facts(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:

@@ -103,7 +103,9 @@ def object_in(text: str) -> Mapping[str, Any]:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    return found
 
 
 def query_of(path: str) -> str:

@@ -28,7 +28,8 @@ class Origins:
 
     def __init__(self, calls: Sequence[RecordedCall], read: Reader, about: OrderKeys) -> None:
         self._calls = sorted(calls, key=lambda call: call.ended, reverse=True)
-        self._read, self._about = read, about
+        self._read = read
+        self._about = about
         self._bodies: dict[int, Any] = {}
 
     def of(self, element: Element, now: datetime) -> dict[str, Any]:

@@ -68,9 +68,11 @@ def call(number: int) -> str:
 @needs(MANAGE)
 def try_again(number: int) -> str:
     """Repeat a call that only reads, and show the new call."""
+    if number > MOST_NUMBER:
+        abort(404)
     with services().db.read() as s:
         lens, _tz = _lens(s)
-        found = lens.call(number) if number <= MOST_NUMBER else None
+        found = lens.call(number)
         if found is None or found.operation not in MAY_REPEAT:
             abort(404)
     try:
@@ -136,12 +138,14 @@ def _why(each: RecordedCall) -> str:
 
 
 def _shown(number: int, message: str = "") -> str:
+    if number > MOST_NUMBER:
+        abort(404)
     with services().db.read() as s:
         lens, tz = _lens(s)
-        found = lens.call(number) if number <= MOST_NUMBER else None
-        conclusion = "" if found is None else lens.conclusion(found)
-    if found is None:
-        abort(404)
+        found = lens.call(number)
+        if found is None:
+            abort(404)
+        conclusion = lens.conclusion(found)
     base = services().settings.service_url.rstrip("/")
     time = services().time()
     return render_template(
@@ -165,7 +169,9 @@ def _shown(number: int, message: str = "") -> str:
 def _query_tree(found: RecordedCall) -> Any:
     """The query of a call as a tree, like its body; None without a query."""
     pairs = exports.query_pairs(found)
-    return tree(json.dumps(pairs, ensure_ascii=False)) if pairs else None
+    if not pairs:
+        return None
+    return tree(json.dumps(pairs, ensure_ascii=False))
 
 
 def _raw(found: RecordedCall) -> str:
@@ -205,4 +211,6 @@ def title_of(order_id: int, property_id: int) -> str:
 def _seed(property_id: int) -> str:
     """The latest story and its seed, on which drivers and codes depend."""
     run = runs().latest(property_id)
-    return "the usual seed" if run is None else f"story {run.story} · seed {run.seed}"
+    if run is None:
+        return "the usual seed"
+    return f"story {run.story} · seed {run.seed}"

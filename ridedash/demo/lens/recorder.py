@@ -50,9 +50,12 @@ class LensRecorder:
     ) -> None:
         self.file = file
         self.dropped = 0
-        self._inner, self._clock, self._page = inner, clock, page
+        self._inner = inner
+        self._clock = clock
+        self._page = page
         self._queue: deque[Seen | OffersOfCause] = deque()
-        self._wake, self._hurry = threading.Event(), threading.Event()
+        self._wake = threading.Event()
+        self._hurry = threading.Event()
         self._lock = threading.Condition()
         self._writing = 0  # calls that the thread has taken and not written yet
         # the id of the process in which the thread runs; a forked process has another id, and so
@@ -123,7 +126,8 @@ class LensRecorder:
     def _writes_to_one_file(self) -> bool:
         """Write until no calls come. True when the file was deleted and has to be made again."""
         with self.file.writing() as db:
-            writer, number = Writer(db), self.file.number()
+            writer = Writer(db)
+            number = self.file.number()
             while self._round(writer):
                 if self.file.number() != number:
                     return True

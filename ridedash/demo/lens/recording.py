@@ -66,7 +66,8 @@ class Lens:
     """
 
     def __init__(self, s: Session, property_id: int) -> None:
-        self._s, self._property = s, property_id
+        self._s = s
+        self._property = property_id
         self._file = recorder().file
         recorder().flush(FLUSH_S)
 
@@ -95,7 +96,9 @@ class Lens:
     def call(self, number: int) -> RecordedCall | None:
         """One call with its bodies; None unless the property may see it."""
         found = self._file.call(number)
-        return None if found is None else next(iter(self._own([found])), None)
+        if found is None:
+            return None
+        return next(iter(self._own([found])), None)
 
     def whole(self, order: int, limit: int) -> list[RecordedCall]:
         """The latest `limit` calls of an order, the earliest first, with their bodies."""
@@ -119,7 +122,9 @@ class Lens:
     def latest(self, order: int, operation: str) -> RecordedCall | None:
         """The order's last call to an operation, with its bodies; None if it has none."""
         mine = [each for each in self.calls(order) if each.operation == operation]
-        return self.call(mine[-1].number) if mine else None
+        if not mine:
+            return None
+        return self.call(mine[-1].number)
 
     def _own(self, calls: Sequence[RecordedCall]) -> Iterable[RecordedCall]:
         rows = self._s.execute(_query().order_by(Order.id.desc()).limit(MOST_ORDERS)).all()

@@ -44,7 +44,8 @@ def states(order_id: int) -> str:
 
     A request with the header `X-Part: drawer` gets only the part of the page for the drawer.
     """
-    page, s = own_order(order_id), services()
+    page = own_order(order_id)
+    s = services()
     facts = RideFacts(page, s.clock(), s.time(), locale())
     way = way_of(page)
     part = request.headers.get("X-Part") == "drawer"
@@ -69,7 +70,8 @@ def elements(order_id: int) -> Response:
 
     {"elements": {name: {how, ours, fields: [{operation, pointer, call, raw, age}]}}}
     """
-    page, s = own_order(order_id), services()
+    page = own_order(order_id)
+    s = services()
     surface = request.args.get("on", "ride")
     if surface not in SURFACES:
         abort(400)

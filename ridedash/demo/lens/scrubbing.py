@@ -129,7 +129,9 @@ def _clean(value: Any, codes: set[str]) -> Any:
     if isinstance(value, Number):
         return value
     if isinstance(value, str):
-        return _cleaned_before(value) if len(value) <= _LONGEST_TEXT else without_shapes(value)
+        if len(value) > _LONGEST_TEXT:
+            return without_shapes(value)
+        return _cleaned_before(value)
     if isinstance(value, Object):
         return Object([_member(name, each, codes) for name, each in value])
     if isinstance(value, list):
@@ -173,10 +175,12 @@ def _by_its_end(value: Any) -> Any:
     """The replacement of a phone number: its last two digits stay, unless it is short."""
     if isinstance(value, Object | list):
         return GONE
-    if isinstance(value, str):
-        digits = re.sub(r"\D", "", value)
-        return f"{GONE}{digits[-2:]}" if len(digits) > SHORTEST_CODE else GONE
-    return value
+    if not isinstance(value, str):
+        return value
+    digits = re.sub(r"\D", "", value)
+    if len(digits) <= SHORTEST_CODE:
+        return GONE
+    return f"{GONE}{digits[-2:]}"
 
 
 def _finder(codes: set[str]) -> re.Pattern[str]:

@@ -76,8 +76,8 @@ class RidePath:
     @property
     def been(self) -> frozenset[str]:
         """The statuses that the ride has had, the present one among them."""
-        ends = {status for each in self.taken for status in (each.start, each.end)}
-        return frozenset(ends | ({self.present} if self.present else set()))
+        ends = [status for each in self.taken for status in (each.start, each.end)]
+        return frozenset(filter(None, (*ends, self.present)))
 
     def at(self, edge: StatusEdge) -> tuple[datetime, ...]:
         """When the ride took an edge, the earliest first."""
@@ -191,7 +191,7 @@ def _taken(page: OrderPage) -> Iterator[Taken]:
 def _with(graph: Graph, taken: Sequence[Taken], present: str | None) -> Graph:
     """The graph with further statuses and steps that the ride has had."""
     places = dict(graph.places)
-    for status in [each.end for each in taken] + ([present] if present else []):
+    for status in filter(None, (*(each.end for each in taken), present)):
         strays = len(places) - len(graph.places)
         places.setdefault(status, (STRAY_COLUMN + strays, -1.0))
     known = {(edge.start, edge.end) for edge in graph.edges}

@@ -149,7 +149,8 @@ class LensFile:
         self, ties: Ties | None, only_errors: bool, after: int, limit: int
     ) -> list[RecordedCall]:
         """The latest calls that changed since turn `after`, the earliest first, without bodies."""
-        where, values = ["turn > ?"], [after]
+        where = ["turn > ?"]
+        values = [after]
         if only_errors:
             where.append("failed")
         if ties is not None:

@@ -40,13 +40,12 @@ def tree(text: str) -> JsonNode | None:
 def _node(name: str, pointer: str, value: Any, levels: int) -> JsonNode:
     if not isinstance(value, list):
         return JsonNode(name, pointer, *_simple(value))
-    kind = "object" if isinstance(value, Object) else "array"
+    kind, empty = ("object", "{}") if isinstance(value, Object) else ("array", "[]")
     if levels == 0:
         return JsonNode(name, pointer, "text", "…")
     inner = tuple(
         _node(key, f"{pointer}/{_escaped(key)}", each, levels - 1) for key, each in _members(value)
     )
-    empty = "{}" if kind == "object" else "[]"
     return JsonNode(name, pointer, kind, "" if inner else empty, inner)
 
 

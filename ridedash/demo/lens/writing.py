@@ -97,8 +97,8 @@ class Writer:
                 elif seen.ended - seen.exchange.total_s >= emptied:
                     self._write_one(seen, changed)
             db.executemany(_AGAIN, [self._counted(run) for run in changed.values()])
-            quiet = not batch
-            late = list(islice(self._late, None if quiet else LASTS))
+            most = LASTS if batch else None
+            late = list(islice(self._late, most))
             self._write_lasts([self._late.pop(number) for number in late])
             db.execute("UPDATE turns SET last = ?", (self._turn,))
             if self._since_trim >= TRIMMED_EVERY:
@@ -128,14 +128,16 @@ class Writer:
         alike = _alike(seen.exchange)
         # Hashes are compared first, because they are fast. For a row of another process there is
         # only a digest to compare: hash() has another seed in each process.
-        run, likeness = self._runs.get(key), hash(alike)
+        run = self._runs.get(key)
+        likeness = hash(alike)
         if run is None or run.likeness != likeness:
             digest = _digest(alike)
             if run is None or run.digest != digest:
                 self._insert(seen, digest, likeness)
                 return
             run.likeness = likeness
-        run.added, run.last = run.added + 1, seen
+        run.added += 1
+        run.last = seen
         changed[run.number] = self._late[run.number] = run
 
     def _tie(self, offered: OffersOfCause) -> None:
@@ -148,10 +150,13 @@ class Writer:
 
     def _insert(self, seen: Seen, digest: str = "", likeness: int | None = None) -> None:
         """Insert a row for a call; only a poll has a digest."""
-        sent, got = _request_of(seen.exchange), _answer_of(seen.exchange)
-        path, call = _path(seen.exchange), seen.exchange
+        call = seen.exchange
+        sent = _request_of(call)
+        got = _answer_of(call)
+        path = _path(call)
         ids = ids_of(urlsplit(path).query, sent[1], got[1])
-        operation, self._turn = name_of(call.operation), self._turn + 1
+        operation = name_of(call.operation)
+        self._turn += 1
         failed = call.outcome != "2xx" or _refuses(got[1])
         facts = {
             "method": call.request.method,
@@ -181,9 +186,12 @@ class Writer:
         self._known(PollRun(number, digest, likeness), _polled(call), ids.booking_id, ids.txn_id)
         self._since_trim += 1
         if operation == "products" and seen.cause:
-            if len(self._searches) > MOST_SEARCHES:
-                self._searches.clear()
-            self._searches.setdefault(seen.cause, []).append(number)
+            self._note_search(seen.cause, number)
+
+    def _note_search(self, cause: str, number: int) -> None:
+        if len(self._searches) > MOST_SEARCHES:
+            self._searches.clear()
+        self._searches.setdefault(cause, []).append(number)
 
     def _known(self, row: PollRun, *ids: str) -> None:
         """Note the last row of these ids: their next poll may be equal to it."""
@@ -194,13 +202,15 @@ class Writer:
         """The values of _AGAIN for the equal polls since the last write."""
         assert run.last is not None
         self._turn += 1
-        added, run.added = run.added, 0
+        added = run.added
+        run.added = 0
         return added, self._turn, run.last.ended, _ms(run.last.exchange.total_s), run.number
 
     def _write_lasts(self, runs: Sequence[PollRun]) -> None:
         """Write the last answer of each of these runs."""
         found = [(run, run.last) for run in runs if run.last is not None]
-        sides, turns = [], []
+        sides = []
+        turns = []
         for run, last in found:
             self._turn += 1
             sides.append((run.number, *_answer_of(last.exchange)))
@@ -212,10 +222,10 @@ class Writer:
     def _trim(self) -> None:
         """Delete the oldest calls that exceed the limits."""
         self._since_trim = 0
-        left, count = MOST_BYTES, 0
+        left = MOST_BYTES
         rows = self._db.execute("SELECT number, kept FROM calls ORDER BY number DESC")
-        for number, chars in rows.fetchall():
-            left, count = left - chars, count + 1
+        for count, (number, chars) in enumerate(rows.fetchall(), start=1):
+            left -= chars
             if left < 0 or count > MOST_CALLS:
                 for table in ("calls", "latest", "answers", "offers"):
                     query = f"DELETE FROM {table} WHERE number <= ?"  # noqa: S608 - ours
@@ -229,13 +239,16 @@ def _polled(call: Exchange) -> str:
     if call.operation != TRACK.path or not call.request.params:
         return ""
     name, value = next(iter(call.request.params.items()))
-    return value if name in _POLLED_BY else ""
+    if name not in _POLLED_BY:
+        return ""
+    return value
 
 
 def _alike(call: Exchange) -> tuple[str, int, str, bytes]:
     """A value that is equal for polls of a ride whose answers differ only by the cab's position."""
-    status, body = (0, b"") if call.answer is None else (call.answer.status, call.answer.body)
-    return call.outcome, status, call.failure, unmoved(body)
+    if call.answer is None:
+        return call.outcome, 0, call.failure, unmoved(b"")
+    return call.outcome, call.answer.status, call.failure, unmoved(call.answer.body)
 
 
 def _digest(alike: tuple[str, int, str, bytes]) -> str:
@@ -247,19 +260,22 @@ def _digest(alike: tuple[str, int, str, bytes]) -> str:
 
 def _path(call: Exchange) -> str:
     params = call.request.params
-    return call.operation if not params else f"{call.operation}?{urlencode(params)}"
+    if not params:
+        return call.operation
+    return f"{call.operation}?{urlencode(params)}"
 
 
 def _request_of(call: Exchange) -> tuple[str, str]:
     """Headers as JSON, and the body."""
     request = call.request
-    headers, body = request.sent_headers(), b""
+    headers = request.sent_headers()
+    body = b""
     if request.json is not None:
         headers = {"content-type": "application/json", **headers}
         body = json.dumps(request.json, separators=(",", ":"), default=str).encode()
     # headers that contain tokens are recognised by their names, so no secrets are passed
     clean = scrubbing.headers(headers)
-    return json.dumps(clean), scrubbing.body(body, request.secrets) if body else ""
+    return json.dumps(clean), _body(body, request.secrets)
 
 
 def _answer_of(call: Exchange) -> tuple[str, str]:
@@ -268,7 +284,11 @@ def _answer_of(call: Exchange) -> tuple[str, str]:
         return "{}", scrubbing.words(call.evidence, call.request.secrets)
     secrets = call.request.secrets
     clean = scrubbing.headers(call.answer.headers, secrets)
-    return json.dumps(clean), scrubbing.body(call.answer.body, secrets) if call.answer.body else ""
+    return json.dumps(clean), _body(call.answer.body, secrets)
+
+
+def _body(body: bytes, secrets: Sequence[str]) -> str:
+    return scrubbing.body(body, secrets) if body else ""
 
 
 def _refuses(body: str) -> bool:

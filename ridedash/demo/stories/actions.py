@@ -77,7 +77,8 @@ def do(run: StoryRun, action: Action) -> dict[str, Any]:
 
 def _book(run: StoryRun, action: Book) -> dict[str, Any]:
     """Order the ride. The form token is the run's, so a repetition makes no second order."""
-    s, at = services(), here(action.account)
+    s = services()
+    at = here(action.account)
     wanted = BookingRequest(
         property_id=at.property_id,
         actor=current_staff().actor,
@@ -108,7 +109,8 @@ def _act(run: StoryRun, action: Act) -> dict[str, Any]:
     order_id = run.order(action.ride)
     if order_id is None:
         raise NotPlayed(f"{action.ride} was not booked")
-    s, who = services(), current_staff().actor
+    s = services()
+    who = current_staff().actor
     give_newest(current_staff().property_id)
     result: ActionResult | None = None
     match action.press:
@@ -126,7 +128,8 @@ def _act(run: StoryRun, action: Act) -> dict[str, Any]:
         case PressAction.FEEDBACK:
             result = ride_actions.feedback(s.runtime, order_id, who, int(action.text))
         case PressAction.LINK:
-            now, mine = s.clock(), current_staff().property_id
+            now = s.clock()
+            mine = current_staff().property_id
             link = make_link(s.db, now, mine, order_id, LinkKind.RIDER, who)
             return {"link": f"/t/{link}"}
         case PressAction.SETTLE:

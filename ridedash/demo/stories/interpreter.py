@@ -67,7 +67,9 @@ class RunState:
     def step(self) -> StoryStep | None:
         """The step that is to be taken, or that was taken and waits; None after the last."""
         steps = self.story.steps
-        return steps[self.run.step] if self.run.step < len(steps) else None
+        if self.run.step >= len(steps):
+            return None
+        return steps[self.run.step]
 
 
 def start(story: Story, seed: int) -> StoryRun:
@@ -95,14 +97,16 @@ def advance(moment: RunState, speed: int) -> RunState:
 
     Raises NotDone when the sandbox does not answer: the run has the same step and phase then.
     """
-    run, step = moment.run, moment.step
+    run = moment.run
+    step = moment.step
     if run.is_over:
         return moment
     if step is None:
         return _end(moment)
     if run.phase is RunPhase.DOING:
-        is_busy = now() - run.phase_at < TAKES
-        return moment if is_busy else _after_death(moment, step)
+        if now() - run.phase_at < TAKES:
+            return moment
+        return _after_death(moment, step)
     if run.phase is RunPhase.TODO:
         with ALONE:  # so that no Reset comes between the claim and the action
             claimed = runs().update(run, RunPhase.DOING, now())
@@ -184,7 +188,9 @@ def _after_death(moment: RunState, step: StoryStep) -> RunState:
     """
     if step.do is None or isinstance(step.do, Book | KioskBook):
         return _change_run(moment, RunPhase.TODO)
-    return _change_run(moment, RunPhase.WAITING) if step.until else _go_on(moment)
+    if step.until:
+        return _change_run(moment, RunPhase.WAITING)
+    return _go_on(moment)
 
 
 def _look(moment: RunState, step: StoryStep, speed: int) -> RunState:
@@ -202,9 +208,13 @@ def _look(moment: RunState, step: StoryStep, speed: int) -> RunState:
     # skips no phase. Failure is read before success: if the state changes between the two reads,
     # the step has succeeded.
     shown = all_shown(run.property_id)
-    over = "" if step.until is None else in_vain(run, step.until)
-    ride = None if step.until is None else ride_behind(run, step.until)
-    is_there = step.until is None or is_seen(run, step.until)
+    over = ""
+    ride = None
+    is_there = True
+    if step.until is not None:
+        over = in_vain(run, step.until)
+        ride = ride_behind(run, step.until)
+        is_there = is_seen(run, step.until)
     if is_there:
         _turn(HELD)
         if _may_go_on(moment):
@@ -230,8 +240,11 @@ def _booked_again(moment: RunState, step: StoryStep) -> RunState | None:
     """
     if not isinstance(step.do, Book | KioskBook):
         return None
-    run, ride = moment.run, step.do.ride
-    order_id, late, words = run.order(ride), run.late(ride), came_late(run, ride)
+    run = moment.run
+    ride = step.do.ride
+    order_id = run.order(ride)
+    late = run.late(ride)
+    words = came_late(run, ride)
     if order_id is None or not words or len(late) >= LATE_TRIES:
         return None
     orders = {name: each for name, each in run.values["orders"].items() if name != ride}
@@ -331,7 +344,9 @@ def _change_run(
 def latest(moment: RunState) -> RunState:
     """The moment with the run as another request has just changed it."""
     found = runs().find(moment.run.id)
-    return moment if found is None else with_lines(replace(moment, run=found))
+    if found is None:
+        return moment
+    return with_lines(replace(moment, run=found))
 
 
 def with_lines(moment: RunState) -> RunState:

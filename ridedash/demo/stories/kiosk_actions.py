@@ -34,7 +34,8 @@ def book_alone(run: StoryRun, action: KioskBook) -> dict[str, Any]:
 
     If the kiosk of the stage has booked already, that order is used.
     """
-    s, at = services(), here()
+    s = services()
+    at = here()
     kiosk_id = _kiosk(at.property_id)
     booked = _find_order(run, action, kiosk_id)
     if booked is not None:
@@ -107,7 +108,8 @@ def look_alone(run: StoryRun, action: KioskLook) -> dict[str, Any]:
 
     A wrong PIN and a look at the start code are not repeated if the stage's kiosk has done them.
     """
-    s, kiosk_id = services(), _kiosk(run.property_id)
+    s = services()
+    kiosk_id = _kiosk(run.property_id)
     order_id = _order(run, action)
     with s.db.write() as session:
         found = action.right
@@ -119,10 +121,7 @@ def look_alone(run: StoryRun, action: KioskLook) -> dict[str, Any]:
             _note_ticket(session, run, action.ride, kiosk_id, order_id)
     if found is not action.right:
         raise NotPlayed("the kiosk took a wrong PIN, or refused the right one")
-    name = "opened" if action.right else "wrong_pin"
-    if action.code:
-        name = "code"
-    noted = {"noted": [*run.values.get("noted", ()), name]}
+    noted = {"noted": [*run.values.get("noted", ()), _note_of(action)]}
     return noted | _link(kiosk_id, order_id, _secret(run, action, kiosk_id))
 
 
@@ -143,11 +142,21 @@ def _secret(run: StoryRun, action: KioskLook, kiosk_id: int) -> str:
     return place.page_secret(kiosk_id, *_visit(run, action.ride))
 
 
+def _note_of(action: KioskLook) -> str:
+    if action.code:
+        return "code"
+    if action.right:
+        return "opened"
+    return "wrong_pin"
+
+
 def _pin(run: StoryRun, action: KioskLook, kiosk_id: int) -> str:
     """The PIN of the ride, or a wrong one."""
     secret = _secret(run, action, kiosk_id)
     right = tickets.pin_of(services().settings.secret_key, secret)
-    return right if action.right else f"{(int(right) + 1) % 10**tickets.PIN_DIGITS:04d}"
+    if action.right:
+        return right
+    return f"{(int(right) + 1) % 10**tickets.PIN_DIGITS:04d}"
 
 
 def _is_done(session: Session, run: StoryRun, kiosk_id: int, action: KioskLook) -> bool:

@@ -38,7 +38,8 @@ BANNED, OWING, EMPTY, STOPPED, CANCELLED, RIDING = (
     *("banned", "owing", "no_cab"),
     *("stopped", "cancelled", "riding"),
 )
-ELSEWHERE, SAME = "other_city", "same_place"
+ELSEWHERE = "other_city"
+SAME = "same_place"
 
 NO: Final = Story(
     id="no",

@@ -82,7 +82,9 @@ class StoryRun:
     def order(self, ride: str) -> int | None:
         """The id of the order of a ride; None before the order was placed."""
         found = self.values.get("orders", {}).get(ride)
-        return found if isinstance(found, int) else None
+        if not isinstance(found, int):
+            return None
+        return found
 
     def late(self, ride: str) -> list[int]:
         """The orders of a ride that were not sent in time; each was replaced by a new one."""
@@ -107,7 +109,8 @@ class Runs:
 
     def begin(self, story: str, seed: int, property_id: int, now: datetime) -> StoryRun:
         """A new run at its first step; every other run that is not over is dropped."""
-        run_id, at = secrets.token_urlsafe(12), now.timestamp()
+        run_id = secrets.token_urlsafe(12)
+        at = now.timestamp()
         with self._write() as database:
             self._drop_all(database, at)
             database.execute(
@@ -130,7 +133,9 @@ class Runs:
     def present(self, property_id: int) -> StoryRun | None:
         """The latest run if it is not over; None otherwise, also while the file can't be used."""
         found = self.latest(property_id)
-        return None if found is None or found.is_over else found
+        if found is None or found.is_over:
+            return None
+        return found
 
     def latest(self, property_id: int) -> StoryRun | None:
         """The run that was begun last, over or not; None also while the file can't be used.
@@ -158,7 +163,8 @@ class Runs:
 
         None when another request has changed the run meanwhile: nothing is stored then.
         """
-        to, together = run.step if step is None else step, run.values | values
+        to = run.step if step is None else step
+        together = run.values | values
         asked_at = max(run.asked_at or now, now)
         changed = replace(
             run,
@@ -178,7 +184,9 @@ class Runs:
                     *(run.id, run.version),
                 ),
             )
-            return changed if done.rowcount == 1 else None
+            if done.rowcount != 1:
+                return None
+            return changed
 
     def store_values(self, run: StoryRun, **values: Any) -> None:
         """Store values of an action, even if another request has changed the run meanwhile."""
@@ -194,9 +202,12 @@ class Runs:
         A pause of more than ALONE_S does not count as waiting: its length is added to `phase_at`.
         """
         before = run.asked_at or now
-        alone = max(0.0, (now - before).total_seconds())
-        rested = alone if alone > ALONE_S else 0.0
-        values = run.values | ({RESUMED: now.timestamp()} if rested else {})
+        rested = 0.0
+        values = run.values
+        alone = (now - before).total_seconds()
+        if alone > ALONE_S:
+            rested = alone
+            values = values | {RESUMED: now.timestamp()}
         with self._write() as database:
             database.execute(
                 "UPDATE runs SET asked_at = ?, phase_at = phase_at + ?, kept = ?"

@@ -17,7 +17,8 @@ from ridedash.wording import lazy
 
 AIRPORT: Final = "Meridian Airport"
 CHANGED: Final = "[data-changed]"  # where the desk says that a price has changed
-BEFORE, AFTER = "before", "after"
+BEFORE = "before"
+AFTER = "after"
 
 RUSH_HOUR: Final = Story(
     id="rush_hour",

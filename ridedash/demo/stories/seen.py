@@ -244,7 +244,9 @@ def _late(run: StoryRun) -> list[int]:
 def order_of(s: Session, run: StoryRun, ride: str) -> Order | None:
     """The order of a ride in the story; None before the order was placed."""
     order_id = run.order(ride)
-    return None if order_id is None else s.get(Order, order_id)
+    if order_id is None:
+        return None
+    return s.get(Order, order_id)
 
 
 def ride_of(s: Session, run: StoryRun, ride: str) -> Ride | None:

@@ -85,8 +85,10 @@ def _over(s: Session, run: StoryRun, name: str, wanted: Seen) -> str:
     if order is None:
         return _("no ride was booked in the step before")
     words = _end_of(s, run, name, order, wanted)
+    if not words:
+        return ""
     guest = s.get_one(Guest, order.guest_id).name
-    return _("%(guest)s: %(words)s", guest=guest, words=words) if words else ""
+    return _("%(guest)s: %(words)s", guest=guest, words=words)
 
 
 def _end_of(s: Session, run: StoryRun, name: str, order: Order, wanted: Seen) -> str:
@@ -120,7 +122,8 @@ def _refused(order: Order) -> str:
 
 def _leads_to(state: OrderState, wanted: tuple[OrderState, ...]) -> bool:
     """Whether an order may still reach one of these states, by itself or by an action."""
-    seen, ahead = set[OrderState](), [state]
+    seen = set[OrderState]()
+    ahead = [state]
     while ahead:
         now = ahead.pop()
         if now in wanted:
@@ -156,7 +159,9 @@ def _next_of(run: StoryRun, name: str) -> str:
         order = order_of(s, run, name)
         if order is None:
             return ""
-        guest, mtx, kind = s.get_one(Guest, order.guest_id).name, order.mtx, kind_of(order.category)
+        guest = s.get_one(Guest, order.guest_id).name
+        mtx = order.mtx
+        kind = kind_of(order.category)
     try:
         now = control().clock().at
         ahead = [each for each in control().phases(mtx) if each.at > now]
@@ -178,7 +183,8 @@ def _silence() -> str:
 def _outage(run: StoryRun) -> str:
     """How long an outage still lasts, or how many rides are polled again after it."""
     ends = run.values.get("outage_ends", 0.0)
-    left, time = math.ceil(ends - services().clock().timestamp()), services().time()
+    left = math.ceil(ends - services().clock().timestamp())
+    time = services().time()
     if left <= 0:
         fresh, rides = fresh_rides(run.property_id)
         return _("It is up again: %(n)d of %(all)d rides are fresh.", n=fresh, all=rides)

@@ -21,7 +21,9 @@ from ridedash.store.models.people import Account, LinkStart
 
 # time to sign in at the service; an older `state` proves nothing
 LASTS: Final = timedelta(minutes=10)
-EXPIRED, REFUSED, NO_ANSWER = "expired", "refused", "no_answer"
+EXPIRED = "expired"
+REFUSED = "refused"
+NO_ANSWER = "no_answer"
 NEW: Final = "new"  # the state of an account that was never connected
 
 
@@ -63,7 +65,10 @@ class Linker:
     def __init__(
         self, db: Database, vault: TokenVault, oauth: OAuthClient, clock: Clock, callback: str
     ) -> None:
-        self.db, self.vault, self.oauth, self.clock = db, vault, oauth, clock
+        self.db = db
+        self.vault = vault
+        self.oauth = oauth
+        self.clock = clock
         self.callback = callback
 
     def start(self, account_id: int, owner: LinkOwner, order_id: int | None = None) -> str | None:
@@ -86,7 +91,8 @@ class Linker:
                 label=label,
                 is_default=False,
             )
-            row.state, row.created_at = NEW, self.clock()
+            row.state = NEW
+            row.created_at = self.clock()
             s.add(row)
             s.flush()
             return self._begin(s, row.id, owner, None)
@@ -112,8 +118,10 @@ class Linker:
             sign_in_hash=secret_hash(owner.sign_in),
             expires_at=now + LASTS,
         )
-        row.property_id, row.staff_id = owner.property_id, owner.staff_id
-        row.account_id, row.order_id = account_id, order_id
+        row.property_id = owner.property_id
+        row.staff_id = owner.staff_id
+        row.account_id = account_id
+        row.order_id = order_id
         row.verifier_enc = self.vault.encrypt(verifier, "link_starts", row.state_hash, "verifier")
         s.add(row)
         return self.oauth.authorize_url(state, challenge, self.callback)
@@ -151,16 +159,15 @@ class Linker:
         return start
 
     def _store(self, s: Session, start: LinkStart, tokens: Tokens) -> None:
-        now, row = self.clock(), s.get_one(Account, start.account_id, with_for_update=True)
+        now = self.clock()
+        row = s.get_one(Account, start.account_id, with_for_update=True)
         if row.state == "removed":  # removed while the browser was at the service
             raise LinkFailed(EXPIRED)
         row.is_default = row.is_default or default_account(s, row.property_id) is None
         keep_tokens(
             row, self.vault, tokens.access_token, tokens.refresh_token, tokens.expires_in_s, now
         )
-        who, subject, property_id = (
-            by_staff(start.staff_id),
-            f"accounts:{row.id}",
-            start.property_id,
-        )
+        who = by_staff(start.staff_id)
+        subject = f"accounts:{row.id}"
+        property_id = start.property_id
         audit.record(s, who, "account.linked", subject, "ok", now, property_id=property_id)

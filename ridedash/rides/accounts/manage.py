@@ -10,7 +10,9 @@ from ridedash.store.database.database import Clock, Database
 from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Account
 
-DONE, IN_USE, NOT_NOW = "done", "in_use", "not_now"
+DONE = "done"
+IN_USE = "in_use"
+NOT_NOW = "not_now"
 
 
 class AccountManager:
@@ -20,7 +22,10 @@ class AccountManager:
     """
 
     def __init__(self, db: Database, clock: Clock, property_id: int, staff_id: int) -> None:
-        self.db, self.clock, self.property_id, self.staff_id = db, clock, property_id, staff_id
+        self.db = db
+        self.clock = clock
+        self.property_id = property_id
+        self.staff_id = staff_id
 
     def make_default(self, account_id: int) -> str:
         """Make this the account with which rides are booked unless another one is chosen.
@@ -54,7 +59,8 @@ class AccountManager:
             row = self._own(s, account_id)
             if _in_use(s, row.id):
                 return IN_USE
-            row.state, row.is_default = "removed", False
+            row.state = "removed"
+            row.is_default = False
             row.access_token_enc = row.refresh_token_enc = row.expires_at = None
             s.flush()
             left = [each for each in accounts_of(s, self.property_id) if each.state == "ok"]
@@ -70,7 +76,8 @@ class AccountManager:
         return row
 
     def _record(self, s: Session, what: str, account_id: int) -> None:
-        who, subject = by_staff(self.staff_id), f"accounts:{account_id}"
+        who = by_staff(self.staff_id)
+        subject = f"accounts:{account_id}"
         audit.record(s, who, what, subject, "ok", self.clock(), property_id=self.property_id)
 
 

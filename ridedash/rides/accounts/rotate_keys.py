@@ -54,7 +54,8 @@ def _batches(db: Database, table: Any, key: Any, column: str) -> Iterator[list[t
 
     The batches are in ascending order of the primary key.
     """
-    field, last = getattr(table, column), None
+    field = getattr(table, column)
+    last = None
     while True:
         query = select(key, field).where(field.is_not(None)).order_by(key).limit(BATCH)
         with db.read() as s:
@@ -76,7 +77,8 @@ def _encrypt_batch(
     A secret that can't be decrypted, or was changed after the batch was read, stays as it is.
     """
     table, key, column, bound = secret
-    field, done = getattr(table, column), 0
+    field = getattr(table, column)
+    done = 0
     with db.write() as s:
         for name, encrypted in rows:
             try:

@@ -106,7 +106,10 @@ class AccountTokens:
         *,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.db, self.vault, self.oauth, self.clock = db, vault, oauth, clock
+        self.db = db
+        self.vault = vault
+        self.oauth = oauth
+        self.clock = clock
         self._flight = SingleFlight()
         self._lease = RefreshLease(db, clock)
         self._pause = pause
@@ -288,7 +291,8 @@ class RefreshLease:
     """
 
     def __init__(self, db: Database, clock: Clock) -> None:
-        self.db, self.clock = db, clock
+        self.db = db
+        self.clock = clock
         self.owner = secrets.token_hex(8)  # of this process
 
     def claim(self, account_id: int, encrypted: str | None) -> bool:
@@ -329,7 +333,8 @@ class TokenCache:
     def __init__(
         self, tokens: AccountTokens, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        self._tokens, self._monotonic = tokens, monotonic
+        self._tokens = tokens
+        self._monotonic = monotonic
         self._cached: dict[int, tuple[float, str]] = {}
         self._lock = threading.Lock()
 

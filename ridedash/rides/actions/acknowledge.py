@@ -80,5 +80,6 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
 
 
 def _record(s: Session, order: Order, staff_id: int, what: str, result: str, now: datetime) -> None:
-    who, subject = by_staff(staff_id), f"orders:{order.id}"
+    who = by_staff(staff_id)
+    subject = f"orders:{order.id}"
     audit.record(s, who, what, subject, result, now, property_id=order.property_id)

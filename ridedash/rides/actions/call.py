@@ -84,7 +84,8 @@ class Caller:
         """
         if self.runtime.client.traffic.wait_s(Priority.WRITE) > 0:
             return ()
-        now, foreign = self.runtime.clock(), self.runtime.tokens.foreign(Action.account_id)
+        now = self.runtime.clock()
+        foreign = self.runtime.tokens.foreign(Action.account_id)
         query = select(Action.id).where(
             Action.state.in_(REPEATABLE),
             Action.next_try_at <= now,
@@ -181,7 +182,8 @@ class Caller:
         if action.name == "drop":
             drop = LatLng(payload["lat"], payload["lng"])
             return client.update_drop_location(booking_id, drop, token)
-        options, comments = tuple(payload["options"]), payload["comments"]
+        options = tuple(payload["options"])
+        comments = payload["comments"]
         return client.submit_feedback(booking_id, payload["rating"], token, options, comments)
 
 
@@ -200,7 +202,9 @@ def _settle(
     """Write the result of a call, and poll the ride soon, so that pages show its effect."""
     unchanged = by_worker and result.outcome == "not_sent" and action.code == result.code
     if action.name == "feedback" or action.state in UNDER_WAY:
-        action.code, action.header, action.text = result.code, result.header, result.text
+        action.code = result.code
+        action.header = result.header
+        action.text = result.text
     if action.name == "feedback":
         _schedule_feedback(action, result, now)
     else:
@@ -210,7 +214,8 @@ def _settle(
     order.version += 1
     _poll_soon(s, order.id, now)
     who = WORKER if by_worker else placed_by(action)
-    what, subject = f"ride.{action.name}", f"orders:{order.id}"
+    what = f"ride.{action.name}"
+    subject = f"orders:{order.id}"
     facts = {"property_id": order.property_id, "code": result.code}
     audit.record(s, who, what, subject, result.outcome, now, **facts)
 
@@ -221,10 +226,13 @@ def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
         return  # a poll has settled the action meanwhile
     if action.calls > 1 and result.outcome == "not_sent":
         # the previous call may have taken effect
-        action.state, action.calls = "unconfirmed", action.calls - 1
+        action.state = "unconfirmed"
+        action.calls -= 1
     elif action.payload.get("armed") and result.outcome == "not_sent" and result.code != RECONNECT:
         # the person who armed the cancel may have left, and can't repeat it
-        action.state, action.calls, action.next_try_at = "armed", 0, now + ARMED_WAIT
+        action.state = "armed"
+        action.calls = 0
+        action.next_try_at = now + ARMED_WAIT
     elif action.state == "calling":
         action.state = result.outcome
         action.settled_at = None if result.outcome == "unconfirmed" else now
@@ -233,12 +241,15 @@ def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
 def _schedule_feedback(action: Action, result: ActionResult, now: datetime) -> None:
     """Set when to send feedback again: for a day if it can't be sent, else three calls in all."""
     if result.outcome == "not_sent" and now < action.made_at + FEEDBACK_LASTS:
-        action.state, action.calls = "unconfirmed", action.calls - 1
+        action.state = "unconfirmed"
+        action.calls -= 1
         action.next_try_at = now + RETRY_AFTER
     elif result.outcome == "unconfirmed" and action.calls < FEEDBACK_CALLS:
-        action.state, action.next_try_at = "unconfirmed", now + FEEDBACK_WAIT * 2**action.calls
+        action.state = "unconfirmed"
+        action.next_try_at = now + FEEDBACK_WAIT * 2**action.calls
     else:
-        action.state, action.settled_at = result.outcome, now
+        action.state = result.outcome
+        action.settled_at = now
 
 
 def _poll_soon(s: Session, order_id: int, now: datetime) -> None:

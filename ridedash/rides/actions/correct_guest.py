@@ -113,9 +113,11 @@ def _correct(db: Database, now: datetime, correction: Correction) -> Corrected:
         press = _of_press(known, order)
         rides = known
         if "name" in changed and not correction.others and len(press) < len(known):
-            guest, rides = _another(s, correction, press, now), press
+            guest = _another(s, correction, press, now)
+            rides = press
         else:
-            guest.name, guest.phone = wanted.name, wanted.phone
+            guest.name = wanted.name
+            guest.phone = wanted.phone
         _correct_room(guest, known if correction.others else press, stored.room, wanted.room)
         s.flush()
         renew_keys(s, rides, guest)
@@ -142,7 +144,8 @@ def _both(name: str, stored: GuestFacts, wanted: GuestFacts) -> list[str]:
 
 def _of_press(rides: Sequence[Order], order: Order) -> list[Order]:
     """Those of a guest's rides that were booked with this one: its group, series and way back."""
-    found, before = [order], 0
+    found = [order]
+    before = 0
     while len(found) > before:
         before = len(found)
         groups = {each.group_key for each in found} - {None}
@@ -196,5 +199,6 @@ def _record(
     """An audit entry without the values, which are in an event: that is removed with the guest."""
     transitions.add_event(s, order, "event", CORRECTED, now, json.dumps(both, ensure_ascii=False))
     facts = {"property_id": order.property_id, "changed": list(both)}
-    who, subject = by_staff(correction.staff_id), f"orders:{order.id}"
+    who = by_staff(correction.staff_id)
+    subject = f"orders:{order.id}"
     audit.record(s, who, AUDITED, subject, "ok", now, **facts)

@@ -57,4 +57,6 @@ def mark_of(page: OrderPage) -> tuple[str, datetime] | None:
     if last is None:
         return None
     swapped = page.ride.swapped_at if page.ride else None
-    return None if swapped is not None and last.at < swapped else (NAMES[last.name], last.at)
+    if swapped is not None and last.at < swapped:
+        return None
+    return NAMES[last.name], last.at

@@ -95,7 +95,9 @@ def arm_cancel(db: Database, clock: Clock, order_id: int, who: Actor, reason: st
         if armed is None:
             payload = {"reason": reason[:LONGEST_REASON], "armed": True}
             armed = _add_action(s, order, who, "cancel", payload, now)
-            armed.state, armed.calls, armed.called_at = "armed", 0, None
+            armed.state = "armed"
+            armed.calls = 0
+            armed.called_at = None
             _record(s, order, who, "ride.arm_cancel", now)
         return ActionResult("armed", action_id=armed.id)
 
@@ -105,10 +107,13 @@ def disarm_cancel(db: Database, clock: Clock, order_id: int, who: Actor) -> Acti
     now = clock()
     with db.write() as s:
         order = order_of_actor(s, order_id, who)
-        armed = _armed_cancel(s, order_id) if order is not None else None
-        if order is None or armed is None or armed.next_try_at is not None:
+        if order is None:
             return ActionResult("not_now", TOO_LATE)
-        armed.state, armed.settled_at = "dropped", now
+        armed = _armed_cancel(s, order_id)
+        if armed is None or armed.next_try_at is not None:
+            return ActionResult("not_now", TOO_LATE)
+        armed.state = "dropped"
+        armed.settled_at = now
         order.version += 1
         _record(s, order, who, "ride.disarm_cancel", now)
         return ActionResult("done", action_id=armed.id)
@@ -149,7 +154,9 @@ def _refusal(s: Session, order: Order, name: str, now: datetime) -> str | None:
         return None
     if name == "abort" and may_cancel(status, wire.Kind(order.kind)):
         return wire.BOOKING_ALLOTED
-    return offered.note if offered is not None and offered.note else TOO_LATE
+    if offered is None:
+        return TOO_LATE
+    return offered.note or TOO_LATE
 
 
 def _add_action(

@@ -36,8 +36,9 @@ def stop_all(
 
 
 def _withdraw(runtime: Runtime, order_id: int, who: Actor, _reason: str) -> ActionResult:
-    done = withdraw(runtime.db, runtime.clock, order_id, who)
-    return ActionResult("done" if done else "not_now")
+    if withdraw(runtime.db, runtime.clock, order_id, who):
+        return ActionResult("done")
+    return ActionResult("not_now")
 
 
 def _abort(runtime: Runtime, order_id: int, who: Actor, _reason: str) -> ActionResult:

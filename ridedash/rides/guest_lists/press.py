@@ -148,8 +148,11 @@ def answer(
         if code == LIST_GUARD:
             line.plan = {**line.plan, "beside": line.plan.get("busy", [])}
         else:
-            line.shown_minor, line.metered = line.price_minor, code == LIST_METERED or line.metered
-        line.state, line.code, line.price_minor = LineState.WAITING, None, None
+            line.shown_minor = line.price_minor
+            line.metered = code == LIST_METERED or line.metered
+        line.state = LineState.WAITING
+        line.code = None
+        line.price_minor = None
         if found.state != ListState.STOPPED:
             _run(found, staff_id, now)
         touch(found, now)
@@ -168,7 +171,10 @@ def open_again(s: Session, found: GuestList, numbers: Collection[int], now: date
     opened = 0
     for line in lines:
         if _head(line) in heads and line.state in (LineState.WAITING, LineState.ASKED):
-            line.state, line.plan, line.code, line.price_minor = LineState.OPEN, None, None, None
+            line.state = LineState.OPEN
+            line.plan = None
+            line.code = None
+            line.price_minor = None
             opened += 1
     touch(found, now)
     return opened
@@ -176,7 +182,9 @@ def open_again(s: Session, found: GuestList, numbers: Collection[int], now: date
 
 def ask(line: ListLine, code: str, price_minor: int | None = None) -> None:
     """Stop one line with a question; the others go on."""
-    line.state, line.code, line.price_minor = LineState.ASKED, code, price_minor
+    line.state = LineState.ASKED
+    line.code = code
+    line.price_minor = price_minor
 
 
 def _locked(s: Session, property_id: int, list_id: int) -> GuestList:
@@ -205,7 +213,9 @@ def _plan(found: GuestList, lines: dict[int, ListLine], car: CarPlan) -> None:
     del facts["others"], facts["number"], facts["own_drop"]
     facts["pickup_at"] = car.pickup_at.isoformat() if car.pickup_at else None
     facts["trip"] = {**found.trip, "drop": car.own_drop or found.trip.get("drop")}
-    head.plan, head.state, head.code = facts, LineState.WAITING, None
+    head.plan = facts
+    head.state = LineState.WAITING
+    head.code = None
     for along in car.others:
         other = lines.get(along.number)
         if other is not None and _is_free(other):
@@ -215,8 +225,12 @@ def _plan(found: GuestList, lines: dict[int, ListLine], car: CarPlan) -> None:
 
 
 def _run(found: GuestList, staff_id: int, now: datetime) -> None:
-    found.state, found.code, found.tries = ListState.RUNNING, None, 0
-    found.pressed_by, found.pressed_at, found.next_at = staff_id, now, now
+    found.state = ListState.RUNNING
+    found.code = None
+    found.tries = 0
+    found.pressed_by = staff_id
+    found.pressed_at = now
+    found.next_at = now
     touch(found, now)
 
 

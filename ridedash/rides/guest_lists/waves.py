@@ -91,7 +91,8 @@ class _Asks(Exception):
 
     def __init__(self, code: str, price_minor: int | None = None) -> None:
         super().__init__(code)
-        self.code, self.price_minor = code, price_minor
+        self.code = code
+        self.price_minor = price_minor
 
 
 class _Gone(PlaceError):
@@ -110,7 +111,9 @@ class ListDriver:
     """Books lists for one worker. Safe to share between threads."""
 
     def __init__(self, runtime: Runtime, journal: AnswerJournal, watch: RestoreWatch) -> None:
-        self.runtime, self.journal, self.watch = runtime, journal, watch
+        self.runtime = runtime
+        self.journal = journal
+        self.watch = watch
         self.closed = False  # a worker that stops begins with no further line
 
     def due(self, limit: int) -> Sequence[int]:
@@ -186,8 +189,10 @@ class ListDriver:
             )
             held_up = bool(s.scalar(ready))
         planned = [line for line in waiting if _facts(line)["pickup_at"]]
+        if held_up:
+            return planned
         now = [line for line in waiting if not _facts(line)["pickup_at"]]
-        return planned + ([] if held_up else now[:WAVE])
+        return planned + now[:WAVE]
 
     def _car(self, wave: _Wave, line: ListLine) -> bool:
         """Book one car. False when the wave is over, because the list was stopped."""
@@ -221,8 +226,11 @@ class ListDriver:
     def _product(self, line: ListLine) -> Product:
         if not self.journal.ready():
             raise _Later(NO_JOURNAL)
-        client, trip, facts = self.runtime.client, trip_of_line(line), _facts(line)["trip"]
-        traffic, category = client.traffic, facts["category"]
+        client = self.runtime.client
+        trip = trip_of_line(line)
+        facts = _facts(line)["trip"]
+        traffic = client.traffic
+        category = facts["category"]
         if traffic.wait_s(Priority.WRITE) > SHORT_WAIT_S:
             raise _Later(NO_CONNECTION if traffic.is_open(write=True) else RATE_LIMITED)
         try:
@@ -233,7 +241,9 @@ class ListDriver:
             )
         except ServiceError as error:
             code = reason_code(error)
-            raise (_Later(code) if code in PASSING else _Asks(code)) from error
+            if code in PASSING:
+                raise _Later(code) from error
+            raise _Asks(code) from error
         except (NeedsReconnect, NoRefreshNow) as error:
             raise _Later(error.code) from None
         product = listed.product(category)
@@ -243,7 +253,8 @@ class ListDriver:
 
     def _place(self, wave: _Wave, line: ListLine, offer_id: int) -> None:
         """Make the order of a car, or find the one that was made before. Raises _Asks, _Gone."""
-        of, runtime = wave.of, self.runtime
+        of = wave.of
+        runtime = self.runtime
         order_id = self._order_made(of, line)
         if order_id is None:
             hooks = _LineHooks(self, wave, line)
@@ -320,12 +331,15 @@ class ListDriver:
                 return
             waits = any(line.state == LineState.WAITING for line in lines_of(s, found.id))
             if not waits:
-                found.state, found.next_at, found.code = ListState.DONE, None, None
+                found.state = ListState.DONE
+                found.next_at = None
+                found.code = None
                 touch(found, now)
             elif code is not None:
                 self._postpone(found, code, now)
             else:
-                found.tries, found.next_at = 0, now + WAVE_EVERY
+                found.tries = 0
+                found.next_at = now + WAVE_EVERY
                 if found.code is not None:
                     found.code = None
                     touch(found, now)
@@ -345,7 +359,10 @@ class _LineHooks:
     """What a list adds to the commit of an order: its line is locked, and marked as ordered."""
 
     def __init__(self, driver: ListDriver, wave: _Wave, line: ListLine) -> None:
-        self.driver, self.wave, self.number, self.plan = driver, wave, line.number, line.plan
+        self.driver = driver
+        self.wave = wave
+        self.number = line.number
+        self.plan = line.plan
 
     def before(self, s: Session, _offer: Offer, now: datetime) -> None:
         """Check again, with the list locked, that the line is to be booked. Raises _Gone."""
@@ -368,14 +385,12 @@ class _LineHooks:
 def trip_of_line(line: ListLine) -> Trip:
     """The trip of a line, as it was at the press."""
     trip = _facts(line)["trip"]
-    start, end = trip["pickup"], trip.get("drop")
-    drop = LatLng(end["lat"], end["lng"]) if end else None
-    return Trip(
-        LatLng(start["lat"], start["lng"]),
-        start["name"] or None,
-        drop,
-        end["name"] if end else None,
-    )
+    start = trip["pickup"]
+    pickup = LatLng(start["lat"], start["lng"])
+    end = trip.get("drop")
+    if not end:
+        return Trip(pickup, start["name"] or None, None, None)
+    return Trip(pickup, start["name"] or None, LatLng(end["lat"], end["lng"]), end["name"])
 
 
 def _due(now: datetime) -> tuple[Any, ...]:
@@ -456,8 +471,12 @@ def _mark_ordered(s: Session, of: GuestList, number: int, order_id: int, now: da
             name = plan.get("with")
             if name and rides_along:
                 s.add(_companion(of, plan, order_id))
-            line.state, line.order_id, line.code = LineState.ORDERED, order_id, None
-            line.data, line.offer_id, line.price_minor = {}, None, None
+            line.state = LineState.ORDERED
+            line.order_id = order_id
+            line.code = None
+            line.data = {}
+            line.offer_id = None
+            line.price_minor = None
             line.plan = {"with": name, "room": plan.get("room")} if name else None
     touch(of, now)
 

@@ -94,7 +94,8 @@ class JournalFile:
 
     def __init__(self, path: Path, slots: int = SLOTS) -> None:
         self.path = path
-        self._lock, self._broken = threading.Lock(), False
+        self._lock = threading.Lock()
+        self._broken = False
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -162,7 +163,8 @@ class JournalFile:
         with self._lock:
             if self._fd >= 0:
                 os.close(self._fd)
-            self._fd, self._free = -1, []
+            self._fd = -1
+            self._free = []
 
     def _is_writable(self, slot: int) -> bool:
         """Whether a write into a free slot succeeds."""
@@ -179,7 +181,8 @@ class JournalFile:
 
     def _read(self, slot: int) -> dict[str, Any] | None:
         data = os.pread(self._fd, SLOT, slot * SLOT)
-        length, checksum = int.from_bytes(data[:4], "big"), int.from_bytes(data[4:HEAD], "big")
+        length = int.from_bytes(data[:4], "big")
+        checksum = int.from_bytes(data[4:HEAD], "big")
         body = data[HEAD : HEAD + length]
         if not body or zlib.crc32(body) != checksum:
             return None

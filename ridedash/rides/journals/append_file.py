@@ -24,7 +24,8 @@ class AppendFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock, self._syncing = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
+        self._syncing = threading.Lock()
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         # whether a write or a sync has failed: no further line counts as synced before the repair
         self._broken = False
@@ -94,7 +95,8 @@ class AppendFile:
                 return
             with self._lock:
                 self._require_whole()
-                reached, length = self._written, len(self._unsynced)
+                reached = self._written
+                length = len(self._unsynced)
             try:
                 os.fdatasync(self._fd)
             except OSError:
@@ -124,7 +126,9 @@ class AppendFile:
                 return
             os.pwrite(self._fd, self._unsynced + b"\n", self._end - len(self._unsynced))
             os.fdatasync(self._fd)
-            self._end, self._synced, self._broken = self._end + 1, self._written, False
+            self._end += 1
+            self._synced = self._written
+            self._broken = False
             self._unsynced.clear()
 
     def _prepare(self) -> None:

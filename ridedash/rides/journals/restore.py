@@ -69,7 +69,9 @@ class RestoreWatch:
     """
 
     def __init__(self, db: Database, clock: Clock, journal: SentJournal) -> None:
-        self.db, self.clock, self.journal = db, clock, journal
+        self.db = db
+        self.clock = clock
+        self.journal = journal
         self.database = ""  # the database's identity; "" before its first property
         self._mark: Mark | None = None  # the latest state in which the database was seen
         self._uncommitted: Mark | None = None  # the state that the heartbeat is about to commit
@@ -87,7 +89,9 @@ class RestoreWatch:
     @property
     def epoch(self) -> int:
         """How often the database has been restored, as of the last heartbeat."""
-        return 0 if self._mark is None else self._mark.epoch
+        if self._mark is None:
+            return 0
+        return self._mark.epoch
 
     @property
     def settled(self) -> bool:
@@ -115,7 +119,8 @@ class RestoreWatch:
         if seen is not None and (row.epoch, row.beats) < (seen.epoch, seen.beats):
             self._older_in = row.epoch
             return
-        row.beats, row.beat_at = row.beats + 1, now
+        row.beats += 1
+        row.beat_at = now
         self._uncommitted = Mark(row.epoch, row.beats, now, self.database)
 
     def look(self) -> int:
@@ -148,7 +153,9 @@ class RestoreWatch:
     def is_as_seen(self) -> ColumnElement[bool]:
         """A condition for claims: the database has not gone back since the last heartbeat."""
         mark = self._mark
-        return true() if mark is None else restores.is_at_least(mark.epoch, mark.beats)
+        if mark is None:
+            return true()
+        return restores.is_at_least(mark.epoch, mark.beats)
 
     def is_current(self, s: Session) -> bool:
         """Whether the database was compared, and has not gone back in time since.
@@ -165,7 +172,9 @@ class RestoreWatch:
         if self._mark is not None and self._mark.database == self.database:
             return self._mark
         # a database without a property has sent nothing, and can't be told from others
-        return self.journal.mark(self.database) if self.database else None
+        if not self.database:
+            return None
+        return self.journal.mark(self.database)
 
     def _decide(self, bare: Bare) -> int:
         """Decide what it means that this machine has no journals of what the database has sent.
@@ -175,7 +184,8 @@ class RestoreWatch:
         what was sent since its last moment, so everything planned is held.
         """
         with self.db.read() as s:
-            epoch, beats = restores.epoch(s), health.compared(s, self.clock())
+            epoch = restores.epoch(s)
+            beats = health.compared(s, self.clock())
         held = 0
         if epoch == bare.epoch and not _has_beaten(beats, bare.beats):
             if beats:
@@ -191,7 +201,8 @@ class RestoreWatch:
     def _confirm_heartbeat(self) -> None:
         if self._uncommitted is None:
             return
-        self._mark, self._uncommitted = self._uncommitted, None
+        self._mark = self._uncommitted
+        self._uncommitted = None
         # a mark says that this machine has journals of the database
         if not self._mark.database or self._bare is not None:
             return
@@ -222,14 +233,16 @@ class RestoreWatch:
 
     def _compare(self, epoch: int) -> int:
         """Compare with all journals, or only with their recent part."""
-        state, began = self._state, self.clock()
+        state = self._state
+        began = self.clock()
         since = None
         if self._settled is not None and self._settled[:2] == state[:2] and self._compared_at:
             since = min(self._compared_at, began) - OVERLAP
         changed, newer = catch_up(self.db, self.clock, self.journal, since)
         if newer is not None:  # a restore by a few seconds, which the watermark could not show
             return changed + self._notice(epoch, newer)
-        self._settled, self._compared_at = state, began
+        self._settled = state
+        self._compared_at = began
         return changed
 
 
@@ -309,7 +322,8 @@ def catch_up(
         return 0, None
     entries = journal.entries(behind | lost)
     with db.read() as s:
-        database, epoch = restores.identity(s), restores.epoch(s)
+        database = restores.identity(s)
+        epoch = restores.epoch(s)
         ours = [each for each in entries if each.database == database]
         newer = [each.epoch for each in ours if each.epoch >= epoch and _lacks(s, each)]
     changed = 0
@@ -345,9 +359,11 @@ def unknown_sends(db: Database, journal: SentJournal) -> tuple[bool, int]:
     behind, lost = _differences(db, attempts, unproved=False)
     with db.read() as s:
         row = s.get(Watermark, restores.ROW)
-    lacking = journal.entries(behind | lost) if behind or lost else []
     reached = (row.epoch, row.beats) if row is not None else (0, 0)
     is_older = seen is not None and reached < (seen.epoch, seen.beats)
+    if not behind and not lost:
+        return is_older, 0
+    lacking = journal.entries(behind | lost)
     return is_older, sum(each.database == database for each in lacking)
 
 
@@ -369,7 +385,8 @@ def _differences(
 
     `unproved`: also orders whose outcome only the journals know.
     """
-    behind, lost = set[str](), set[str]()
+    behind = set[str]()
+    lost = set[str]()
     for references in _chunks(attempts):
         with db.read() as s:
             known = {order.reference: order for order in restores.known_orders(s, references)}
@@ -405,7 +422,9 @@ def _catch_up_one(db: Database, now: datetime, entry: SentEntry) -> int:
     try:
         with db.write() as s:
             order = s.scalars(select(Order).where(Order.mtx == entry.reference)).first()
-            return 0 if order is None else _apply(s, order, entry, now)
+            if order is None:
+                return 0
+            return _apply(s, order, entry, now)
     except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
         log.error("order %s can't be taken from the journal: %s", entry.reference, reason(error))
         return 0
@@ -435,7 +454,8 @@ def _contradicts(order: Order, entry: SentEntry) -> bool:
 
 def doubt(s: Session, order: Order, sent_at: datetime, now: datetime, who: Who) -> None:
     """Set an unsent order to UNKNOWN: a restored database can't know whether it was sent."""
-    order.code, order.sent_at = RESTORED, sent_at
+    order.code = RESTORED
+    order.sent_at = sent_at
     order.held_at = order.owner = order.lease_until = None
     transitions.change_state(s, order, OrderState.UNKNOWN, now, who, code=RESTORED)
 

@@ -93,7 +93,8 @@ class SentJournal:
         number: int | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.folder, self.number = folder, number
+        self.folder = folder
+        self.number = number
         self._own_names = f"sent-{number}-"
         self._lock = threading.Lock()
         self._last: dict[str, Last] = {}  # the last attempt for each reference, without its answer
@@ -160,7 +161,8 @@ class SentJournal:
 
     def entries(self, references: Collection[str]) -> list[SentEntry]:
         """The journal's entries about these orders' last attempts, the oldest first."""
-        wanted, found = frozenset(references), dict[str, SentEntry]()
+        wanted = frozenset(references)
+        found = dict[str, SentEntry]()
         answers: dict[tuple[Any, Any], dict[str, Any]] = {}
         for path in sorted(self.folder.glob("sent-*.log")):
             for _, record in _records(path, 0):
@@ -244,7 +246,8 @@ class SentJournal:
         another = AppendFile(self.folder / f"{self._own_names}{count + 1:06d}.log")
         if self._before is not None:
             self._before.close()
-        self._before, self._file = self._file, another
+        self._before = self._file
+        self._file = another
         self._before.flush()
 
     def _first_at(self, path: Path) -> datetime | None:
@@ -337,10 +340,14 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     """The record of a line; None for a torn or damaged line."""
     try:
         checksum, _, body = line.partition(b" ")
-        record = json.loads(body) if zlib.crc32(body) == int(checksum, 16) else None
+        if zlib.crc32(body) != int(checksum, 16):
+            return None
+        record = json.loads(body)
     except ValueError:
         return None
-    return record if isinstance(record, dict) else None
+    if not isinstance(record, dict):
+        return None
+    return record
 
 
 def _entry(record: dict[str, Any]) -> SentEntry | None:
@@ -363,8 +370,10 @@ def _entry(record: dict[str, Any]) -> SentEntry | None:
 
 def _mark(line: bytes) -> Mark | None:
     record = _parsed(line.strip(b"\0"))
+    if not record:
+        return None
     try:
-        return Mark(**{**record, "at": datetime.fromisoformat(record["at"])}) if record else None
+        return Mark(**{**record, "at": datetime.fromisoformat(record["at"])})
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -379,7 +388,8 @@ def _records(path: Path, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
     except FileNotFoundError:
         return
     try:
-        rest, reached = b"", start
+        rest = b""
+        reached = start
         # read to the end of the file: a disk that lost a block leaves zeros between sound lines
         while block := os.pread(fd, BLOCK, reached):
             reached += len(block)

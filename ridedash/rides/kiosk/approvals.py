@@ -172,12 +172,17 @@ def answer_ask(db: Database, now: datetime, answer: AskAnswer) -> bool:
             return False
         if row.state != AskState.WAITING or now >= row.asked_at + ASK_LASTS:
             return False
-        row.state = (AskState.APPROVED if answer.approved else AskState.DECLINED).value
-        row.house_pays = answer.approved and answer.house_pays
-        row.reason = None if answer.approved else answer.reason
-        row.answered_by, row.answered_at = answer.staff_id, now
-        if not answer.approved:
+        if answer.approved:
+            row.state = AskState.APPROVED.value
+            row.house_pays = answer.house_pays
+            row.reason = None
+        else:
+            row.state = AskState.DECLINED.value
+            row.house_pays = False
+            row.reason = answer.reason
             row.wish_enc = None
+        row.answered_by = answer.staff_id
+        row.answered_at = now
         facts = {"house_pays": row.house_pays, "property_id": row.property_id}
         subject = f"kiosk_asks:{row.id}"
         audit.record(
@@ -225,7 +230,8 @@ def waiting_asks(
 def use_ask(s: Session, ask_id: int, order_id: int) -> None:
     """Record the order of an approval, in the order's transaction, and delete the guest's name."""
     row = s.get_one(KioskAsk, ask_id, with_for_update=True, populate_existing=True)
-    row.order_id, row.wish_enc = order_id, None
+    row.order_id = order_id
+    row.wish_enc = None
 
 
 def may_use(
@@ -327,7 +333,9 @@ def _is_late(now: datetime) -> ColumnElement[bool]:
 
 
 def _end(row: KioskAsk, reason: str, now: datetime) -> None:
-    row.state, row.reason, row.wish_enc = AskState.EXPIRED.value, reason or None, None
+    row.state = AskState.EXPIRED.value
+    row.reason = reason or None
+    row.wish_enc = None
     row.answered_at = row.answered_at or now
 
 

@@ -70,7 +70,8 @@ def make_code(db: Database, now: datetime, key: str, wanted: NewCode) -> str:
         )
         s.add(row)
         s.flush()
-        who, subject = by_staff(wanted.staff_id), f"kiosk_codes:{row.id}"
+        who = by_staff(wanted.staff_id)
+        subject = f"kiosk_codes:{row.id}"
         facts = {"house_pays": wanted.house_pays, "guest": wanted.guest_id}
         facts["property_id"] = wanted.property_id
         audit.record(s, who, "kiosk.code_made", subject, "ok", now, **facts)
@@ -93,7 +94,9 @@ def open_code(s: Session, key: str, property_id: int, typed: str, now: datetime)
             KioskCode.expires_at > now,
         )
     ).first()
-    return None if row is None else OpenCode(row.id, row.house_pays, row.guest_id)
+    if row is None:
+        return None
+    return OpenCode(row.id, row.house_pays, row.guest_id)
 
 
 def use_up(s: Session, code: OpenCode, kiosk_id: int, now: datetime) -> bool:
@@ -104,7 +107,8 @@ def use_up(s: Session, code: OpenCode, kiosk_id: int, now: datetime) -> bool:
     row = s.get(KioskCode, code.id, with_for_update=True, populate_existing=True)
     if row is None or row.used_at is not None or row.expires_at <= now:
         return False
-    row.used_at, row.used_by_kiosk = now, kiosk_id
+    row.used_at = now
+    row.used_by_kiosk = kiosk_id
     return (row.house_pays, row.guest_id) == (code.house_pays, code.guest_id)
 
 

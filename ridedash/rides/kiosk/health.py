@@ -50,7 +50,9 @@ def tags_of(health: Mapping[str, Any], what: str) -> set[str] | None:
 def skew_s(row: Kiosk) -> float | None:
     """By how many seconds a device's clock is ahead of ours; None when it has not reported it."""
     seconds = row.health.get("skew_s")
-    return float(seconds) if isinstance(seconds, int | float) else None
+    if not isinstance(seconds, int | float):
+        return None
+    return float(seconds)
 
 
 def is_wrong(skew: float | None) -> bool:

@@ -31,7 +31,9 @@ def current_problem(s: Session, now: datetime) -> Problem:
     wrong = alarms(s, now)
     if wrong.silent_since is not None or wrong.key_refused_since is not None:
         return Problem.SERVICE
-    return Problem.NONE if can_send(s, now) else Problem.WORKER
+    if not can_send(s, now):
+        return Problem.WORKER
+    return Problem.NONE
 
 
 def is_open(kiosk: Kiosk, local: datetime) -> bool:
@@ -59,7 +61,8 @@ def _within(hours: dict[str, Any], local: datetime) -> bool:
     >>> [_within({"mon": [["06:00", "23:00"]]}, datetime(2026, 11, 23, h)) for h in (5, 6, 23)]
     [False, True, False]
     """
-    at, today = f"{local:%H:%M}", local.weekday()
+    at = f"{local:%H:%M}"
+    today = local.weekday()
     for opens, closes in hours.get(DAYS[today], ()):
         if opens <= at and (at < closes or closes <= opens):
             return True

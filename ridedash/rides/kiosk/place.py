@@ -111,7 +111,9 @@ class _KioskHooks:
     """What a kiosk adds to the commit of its order."""
 
     def __init__(self, runtime: Runtime, key: str, press: KioskPress, tz: ZoneInfo) -> None:
-        self.key, self.press, self.tz = key, press, tz
+        self.key = key
+        self.press = press
+        self.tz = tz
         with runtime.db.read() as s:
             kiosk = s.get(Kiosk, press.kiosk_id)
             if kiosk is None:
@@ -146,7 +148,8 @@ class _KioskHooks:
 
     def after(self, s: Session, order_id: int, now: datetime) -> None:
         """Add the ticket, use up the approval, and record the order in its visit."""
-        press, order = self.press, s.get_one(Order, order_id)
+        press = self.press
+        order = s.get_one(Order, order_id)
         pin = tickets.pin_of(self.key, press.secret)
         tickets.add_ticket(s, self.key, order, pin, tickets.local_day(now, self.tz))
         if press.ask_id is not None:
@@ -185,7 +188,8 @@ def _in_order(kiosk: Kiosk, property_id: int) -> bool:
 
 def _request(press: KioskPress, hooks: _KioskHooks) -> BookingRequest:
     """The booking request of a press: paid in cash, unless staff have said that the house pays."""
-    grant, wanted = hooks.grant, press.request
+    grant = hooks.grant
+    wanted = press.request
     return BookingRequest(
         property_id=press.property_id,
         actor=by_kiosk(press.kiosk_id),

@@ -226,7 +226,9 @@ def watch_ended(s: Session, kiosk: Kiosk, now: datetime) -> bool:
 def number_of(s: Session, order_id: int) -> str:
     """The name of a kiosk's ride at the desk: K27, or #1203 when its ticket is deleted."""
     ticket = ticket_of(s, order_id)
-    return f"#{order_id}" if ticket is None else ride_number(ticket.number)
+    if ticket is None:
+        return f"#{order_id}"
+    return ride_number(ticket.number)
 
 
 def _without_passenger(now: datetime) -> tuple[ColumnElement[bool], ...]:

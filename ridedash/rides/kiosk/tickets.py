@@ -140,7 +140,8 @@ def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now:
     does not reset the count: the guest's own screen sends it every few seconds, and would reset the
     count between the tries of someone else.
     """
-    number, pin = read_number(typed[0]), compact_key(typed[1])
+    number = read_number(typed[0])
+    pin = compact_key(typed[1])
     if number is None:
         return Look(Looked.WRONG)
     rows = _tickets(s, property_id, number, now)
@@ -164,7 +165,8 @@ def reopen(s: Session, property_id: int, order_id: int, actor: Actor, now: datet
     row = s.scalars(query.with_for_update()).first()
     if row is None or row.closed_at is None:
         return False
-    row.tries, row.closed_at = 0, None
+    row.tries = 0
+    row.closed_at = None
     subject = f"orders:{order_id}"
     audit.record(s, actor, "ticket.reopened", subject, "ok", now, property_id=property_id)
     return True

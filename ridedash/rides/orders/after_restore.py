@@ -160,14 +160,17 @@ def dealt_with(db: Database, clock: Clock, reference: str, staff_id: int) -> boo
         if lost is None or lost.closed_at is not None:
             return False
         lost.closed_at = now
-        who, subject = by_staff(staff_id), f"lost_orders:{reference}"
+        who = by_staff(staff_id)
+        subject = f"lost_orders:{reference}"
         audit.record(s, who, "lost.dealt_with", subject, "ok", now)
         return True
 
 
 def _held_order(s: Session, order_id: int, staff_id: int) -> Order | None:
     order = order_of_staff(s, order_id, staff_id, (OrderState.SCHEDULED, OrderState.WAITING))
-    return None if order is None or order.held_at is None else order
+    if order is None or order.held_at is None:
+        return None
+    return order
 
 
 def _set_free(s: Session, order: Order, now: datetime, who: Who) -> None:
@@ -190,7 +193,8 @@ def _account(s: Session, lost: LostOrder) -> Account | None:
 def _tracked(runtime: Runtime, lost: LostOrder, account_id: int) -> Snapshot | None:
     """The service's data about the booking, for the trip; None when there are none."""
     facts = lost.outcome or {}
-    booking_id, txn_id = facts.get("booking_id"), facts.get("txn_id")
+    booking_id = facts.get("booking_id")
+    txn_id = facts.get("txn_id")
     if not booking_id and not txn_id:
         return None
     try:
@@ -210,7 +214,8 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
 
     Returns its id.
     """
-    now, who = runtime.clock(), by_staff(wanted.staff_id)
+    now = runtime.clock()
+    who = by_staff(wanted.staff_id)
     with runtime.db.write() as s:
         lost = restores.lost_order(s, wanted.property_id, wanted.reference, lock=True)
         if lost is None or lost.closed_at is not None:
@@ -218,7 +223,8 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
         order = _order(lost, account_id, now)
         if lost.number is not None and s.get(Order, lost.number) is None:
             order.id = lost.number  # so pages and papers of before the restore lead to it again
-        order.staff_id, order.guest_id = wanted.staff_id, _guest(s, wanted, now).id
+        order.staff_id = wanted.staff_id
+        order.guest_id = _guest(s, wanted, now).id
         trip = _trip(s.get_one(Property, wanted.property_id), snapshot)
         order.offer_id = _offer(s, order, trip, now)
         body = NewBooking(
@@ -236,7 +242,8 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
             _note_proved(s, order, now)
         facts = {"property_id": order.property_id, "sent_at": lost.sent_at.isoformat()}
         audit.record(s, who, "order.recovered", f"orders:{order.id}", order.state, now, **facts)
-        lost.closed_at, lost.order_id = now, order.id
+        lost.closed_at = now
+        lost.order_id = order.id
         return order.id
 
 

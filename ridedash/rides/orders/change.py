@@ -123,7 +123,8 @@ def apply(
         "was": before,
         "is": _audited(order),
     }
-    who, subject = request.actor, f"orders:{order.id}"
+    who = request.actor
+    subject = f"orders:{order.id}"
     audit.record(s, who, "order.change", subject, order.state, now, **facts)
 
 
@@ -169,14 +170,21 @@ def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now
     for each in CHANGEABLE:
         if each.column:
             setattr(order, each.column, getattr(request, each.name))
-    margin, product = request.margin, offer.product
+    margin = request.margin
+    product = offer.product
     order.due_at = schedule_times.due_at(request.pickup_at, product, margin, now)
-    order.offer_id, order.category, order.kind = offer.id, offer.category, offer.kind
+    order.offer_id = offer.id
+    order.category = offer.category
+    order.kind = offer.kind
     order.guest_id = guest.id
-    order.body, order.body_digest = body, digest(body)
+    order.body = body
+    order.body_digest = digest(body)
     if request.override_guard and not order.guard_override_by:
         order.guard_override_by = request.staff_id
-    order.tries, order.message, order.owner, order.lease_until = 0, None, None, None
+    order.tries = 0
+    order.message = None
+    order.owner = None
+    order.lease_until = None
 
 
 def _same_guest(s: Session, order: Order, request: BookingRequest) -> bool:

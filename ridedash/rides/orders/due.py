@@ -101,7 +101,8 @@ class Promoter:
     def __init__(
         self, runtime: Runtime, journal: AnswerJournal, watch: RestoreWatch | None = None
     ) -> None:
-        self.runtime, self.journal = runtime, journal
+        self.runtime = runtime
+        self.journal = journal
         self.watch = watch or RestoreWatch(runtime.db, runtime.clock, journal.sent)
         # a worker that is stopping makes nothing READY, because it would not send it
         self.closed = False
@@ -213,7 +214,9 @@ class Promoter:
             raise NotOrderable(CLOCK)
 
     def _products(self, claim: PlanClaim) -> ProductList:
-        client, order, trip = self.runtime.client, claim.order, claim.trip
+        client = self.runtime.client
+        order = claim.order
+        trip = claim.trip
         return call_with_token(
             self.runtime.tokens,
             order.account_id,
@@ -224,7 +227,8 @@ class Promoter:
         """SCHEDULED to READY in one commit, with a new offer, a new frozen body and the
         duplicate-booking guard. Raises NotOrderable.
         """
-        now, priced = self.runtime.clock(), request.offered(product)
+        now = self.runtime.clock()
+        priced = request.offered(product)
         with self.runtime.db.write() as s:
             order = self._claimed_order(s, claim)
             if order is None or self.closed:
@@ -243,8 +247,11 @@ class Promoter:
                 raise NotOrderable(GUARD_BUSY) from None
             owner = OfferOwner(order.property_id, placed_by(order), order.account_id)
             order.offer_id = add_offer(s, owner, claim.trip, priced, now).id
-            order.body, order.body_digest, order.guard_key = body, request.digest(body), key
-            order.ready_at, order.message = now, None
+            order.body = body
+            order.body_digest = request.digest(body)
+            order.guard_key = key
+            order.ready_at = now
+            order.message = None
             order.owner = order.lease_until = None
             late = now - order.due_at
             facts = {"late_s": int(late.total_seconds()), "tries": order.tries}
@@ -275,7 +282,8 @@ class Promoter:
             order = self._claimed_order(s, claim)
             if order is None:
                 return False
-            order.code, order.message = PLAN_MISSED, order.message or NO_WORKER
+            order.code = PLAN_MISSED
+            order.message = order.message or NO_WORKER
             order.owner = order.lease_until = None
             facts = {"code": PLAN_MISSED, "why": order.message}
             transitions.change_state(s, order, OrderState.NOT_SENT, now, WORKER, **facts)
@@ -285,7 +293,9 @@ class Promoter:
         """The locked order; None when it was changed, withdrawn or claimed again meanwhile."""
         order = s.scalars(select(Order).where(Order.id == claim.order.id)).one()
         ours = (OrderState.SCHEDULED, self.runtime.owner, claim.until)
-        return order if (order.state, order.owner, order.lease_until) == ours else None
+        if (order.state, order.owner, order.lease_until) != ours:
+            return None
+        return order
 
 
 def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:

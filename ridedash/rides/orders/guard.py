@@ -222,7 +222,9 @@ class PressGuard:
             return None
         others = [each for each in open_rides(self.s, guest, key) if each.id not in made]
         _check_told(self.s, request, others)
-        return others[0].id if others else None
+        if not others:
+            return None
+        return others[0].id
 
 
 def check_not_replaced(s: Session, request: BookingRequest) -> None:
@@ -250,7 +252,9 @@ def _check_told(s: Session, request: BookingRequest, rides: Sequence[OpenOrder])
 
 def _open_ride(s: Session, order: OpenOrder) -> OpenRide:
     owner = s.get(Staff, order.staff_id) if order.staff_id else None
-    return OpenRide(order.id, owner.name if owner else None, order.created_at)
+    if owner is None:
+        return OpenRide(order.id, None, order.created_at)
+    return OpenRide(order.id, owner.name, order.created_at)
 
 
 # 4. When a planned ride is due, or its guest starts it
@@ -270,7 +274,9 @@ def key_when_due(s: Session, order: Order) -> str | None:
         return None
     guest = s.get_one(Guest, order.guest_id)
     key = _key_of(s, order, guest)
-    rides = open_rides(s, guest, key) if key else []
+    if not key:
+        return key
+    rides = open_rides(s, guest, key)
     ours = [ride for ride in rides if _is_of_group(s, order, ride)]
     if any(ride.guard_key is not None for ride in ours):
         return None
@@ -283,7 +289,8 @@ def _is_of_group(s: Session, order: Order, ride: OpenOrder) -> bool:
     """Whether a ride is a car of the order's own group, or replaces one, directly or not."""
     if order.group_key is None:
         return False
-    group, earlier = ride.group_key, ride.supersedes
+    group = ride.group_key
+    earlier = ride.supersedes
     while group != order.group_key:
         if earlier is None:
             return False

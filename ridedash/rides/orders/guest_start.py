@@ -66,7 +66,8 @@ class NotStarted(Exception):
 
     def __init__(self, code: str, price: Decimal | None = None) -> None:
         super().__init__(code)
-        self.code, self.price = code, price
+        self.code = code
+        self.price = price
 
 
 def wait_for_guest(db: Database, clock: Clock, request: BookingRequest, limits: Limits) -> Placed:
@@ -168,7 +169,9 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
             requests.bill(order, affiliate_uid_of(s, request.account_id))
         except ValidationError:
             raise RequestRefused("offer", "the request can't be built") from None
-        order.state, order.open, order.ready_at = OrderState.WAITING, False, None
+        order.state = OrderState.WAITING
+        order.open = False
+        order.ready_at = None
         order.guest_until = order.due_at = limits.until
         order.ceiling_minor = ceiling_minor
         s.add(order)
@@ -176,7 +179,8 @@ def _wait(db: Database, request: BookingRequest, limits: Limits, now: datetime) 
         transitions.add_event(s, order, "order", order.state, now)
         facts: dict[str, Any] = {"property_id": order.property_id, "offer": offer.id}
         facts |= {"until": limits.until.isoformat(), "ceiling": str(limits.ceiling)}
-        who, subject = request.actor, f"orders:{order.id}"
+        who = request.actor
+        subject = f"orders:{order.id}"
         audit.record(s, who, "order.place", subject, order.state, now, **facts)
         return Placed(order.id, created=True, order_ids=(order.id,))
 
@@ -204,7 +208,8 @@ def _product(runtime: Runtime, order: Order, offer: Offer, usual: str | None) ->
 
     `usual` is the property's currency, which staff saw if the offer had none.
     """
-    client, trip = runtime.client, trip_of(offer)
+    client = runtime.client
+    trip = trip_of(offer)
     if client.traffic.is_open(write=True):
         raise NotStarted(NO_CONNECTION)
     try:
@@ -237,7 +242,8 @@ def _make_ready(runtime: Runtime, order_id: int, product: Product, actor: Actor)
     It also stores the duplicate-booking guard and the actor. False when another press, a withdrawal
     or the end of the time came first.
     """
-    now, priced = runtime.clock(), requests.offered(product)
+    now = runtime.clock()
+    priced = requests.offered(product)
     with runtime.db.write() as s:
         order = s.scalars(select(Order).where(Order.id == order_id)).one()
         if order.state != OrderState.WAITING:
@@ -258,9 +264,11 @@ def _make_ready(runtime: Runtime, order_id: int, product: Product, actor: Actor)
         trip = trip_of(s.get_one(Offer, order.offer_id))
         owner = OfferOwner(order.property_id, placed_by(order), order.account_id)
         order.offer_id = add_offer(s, owner, trip, priced, now).id
-        order.body, order.body_digest = body, requests.digest(body)
+        order.body = body
+        order.body_digest = requests.digest(body)
         order.ready_at = order.due_at = now
-        order.message, order.started_by = None, str(actor)
+        order.message = None
+        order.started_by = str(actor)
         transitions.change_state(s, order, OrderState.READY, now, actor, offer=order.offer_id)
     runtime.failpoint("order.ready")
     return True

@@ -44,7 +44,8 @@ class NoCarLater(RequestRefused):
 
     def __init__(self, pickup_at: datetime, car: str) -> None:
         super().__init__("later_car", car)
-        self.pickup_at, self.car = pickup_at, car
+        self.pickup_at = pickup_at
+        self.car = car
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,9 @@ class _Onward:
 
     def price_request(self, s: Session, order: Order) -> _PriceRequest:
         """The price request for a later ride, with the car and trip that it will have."""
-        trip, category, account_id = self.trip, self.category, order.account_id
+        trip = self.trip
+        category = self.category
+        account_id = order.account_id
         if "trip" not in self.changed:
             trip = trip_of(s.get_one(Offer, order.offer_id))
         if "category" not in self.changed:
@@ -119,7 +122,8 @@ def _listed(runtime: Runtime, wanted: Change) -> Listed:
         shown = s.get(Order, wanted.order_id)
         if shown is None or shown.property_id != request.property_id:
             return {}
-        old, offer = s.get_one(Offer, shown.offer_id), offer_of(s, request, runtime.clock())
+        old = s.get_one(Offer, shown.offer_id)
+        offer = offer_of(s, request, runtime.clock())
         differ = {
             "trip": trip_of(old) != trip_of(offer),
             "category": old.category != offer.category,
@@ -137,7 +141,8 @@ def _listed(runtime: Runtime, wanted: Change) -> Listed:
 
 def _product(runtime: Runtime, wanted: _PriceRequest) -> Product | None:
     """A car as the service offers it for a trip now; None if it does not. Raises RequestRefused."""
-    trip, category = wanted.trip, wanted.category
+    trip = wanted.trip
+    category = wanted.category
     try:
         listed = call_with_token(
             runtime.tokens,
@@ -159,7 +164,8 @@ def _onward(shown: Order, wanted: Change, changed: Collection[str], offer: Offer
 
 
 def _change_onward(runtime: Runtime, wanted: Change, listed: Listed) -> int:
-    now, request = runtime.clock(), wanted.request
+    now = runtime.clock()
+    request = wanted.request
     with runtime.db.write() as s:
         shown, changed = differs(s, wanted, now)
         onward = _onward(shown, wanted, changed, offer_of(s, request, now))
@@ -214,8 +220,10 @@ def withdraw_onward(
             return 0
         planned = [each for each in _planned_from(s, order) if each.id in shown]
         for each in planned:
-            each.code, each.resolved_by = WITHDRAWN, staff_id
-            to, who = OrderState.NOT_SENT, by_staff(staff_id)
+            each.code = WITHDRAWN
+            each.resolved_by = staff_id
+            to = OrderState.NOT_SENT
+            who = by_staff(staff_id)
             transitions.change_state(s, each, to, now, who, code=WITHDRAWN, onward=order_id)
         return len(planned)
 
@@ -238,7 +246,9 @@ def _planned_from(s: Session, first: Order) -> list[Order]:
 
 def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
     """The request for a later ride: its own values, except those that the shown ride changes."""
-    request, changed, tz = onward.request, onward.changed, onward.request.tz
+    request = onward.request
+    changed = onward.changed
+    tz = onward.request.tz
     values: dict[str, Any] = {
         each.name: ordered_value(order, each) for each in CHANGEABLE if each.change not in changed
     }
@@ -265,7 +275,9 @@ def _of_ride(s: Session, order: Order, onward: _Onward) -> BookingRequest:
 def _flight_of(order: Order, onward: _Onward) -> dict[str, Any]:
     """The flight of a later ride: the changed number, and the changed time on its own day."""
     request = onward.request
-    flight, departs_at, lands = order.flight, order.departs_at, order.flight_lands
+    flight = order.flight
+    departs_at = order.departs_at
+    lands = order.flight_lands
     if request.flight != onward.was["flight"]:
         flight = request.flight
     if request.flight_lands != onward.was["flight_lands"]:
@@ -281,4 +293,6 @@ def _flight_of(order: Order, onward: _Onward) -> dict[str, Any]:
 
 
 def _day(at: datetime | None, tz: ZoneInfo) -> object:
-    return at.astimezone(tz).date() if at else None
+    if at is None:
+        return None
+    return at.astimezone(tz).date()

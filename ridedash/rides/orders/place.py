@@ -107,7 +107,8 @@ class RequestRefused(PlaceError):
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
-        self.field, self.reason = field, reason
+        self.field = field
+        self.reason = reason
 
 
 def place(
@@ -392,6 +393,7 @@ def _record(
         facts["series"] = order.series_key
     if order.pickup_at is not None:
         facts |= {"pickup_at": order.pickup_at.isoformat(), "due_at": order.due_at.isoformat()}
-    who, subject = request.actor, f"orders:{order.id}"
+    who = request.actor
+    subject = f"orders:{order.id}"
     facts["property_id"] = order.property_id
     audit.record(s, who, "order.place", subject, order.state, order.created_at, **facts)

@@ -57,7 +57,9 @@ def parts(request: BookingRequest, new_key: Callable[[], str]) -> list[Part]:
 
 def token_of(form_token: str, number: int) -> str:
     """The token of one order. It is unique: a form can't make two orders with the same number."""
-    return form_token if number == 1 else f"{form_token}.{number}"
+    if number == 1:
+        return form_token
+    return f"{form_token}.{number}"
 
 
 def tokens_of(form_token: str) -> list[str]:

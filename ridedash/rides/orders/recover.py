@@ -153,9 +153,12 @@ def _end_unanswered_actions(s: Session, now: datetime) -> int:
     actions = s.scalars(select(Action).where(*_abandoned(now), Action.order_id.in_(orders))).all()
     for action in actions:
         action.state = "unconfirmed"
-        if action.name == "feedback":
-            again = action.calls < FEEDBACK_CALLS
-            action.next_try_at, action.settled_at = (now, None) if again else (None, now)
+        if action.name == "feedback" and action.calls < FEEDBACK_CALLS:
+            action.next_try_at = now
+            action.settled_at = None
+        elif action.name == "feedback":
+            action.next_try_at = None
+            action.settled_at = now
         orders[action.order_id].version += 1
     return len(actions)
 

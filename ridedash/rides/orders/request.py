@@ -116,8 +116,9 @@ def seat_prices(product: Product) -> Mapping[str, str]:
         fares = product.share.fares
         return {str(fare.seats): str(fare.cost) for fare in fares if fare.cost is not None}
     estimate = product.estimate
-    fixed = estimate.upfront_fare if estimate and estimate.upfront else None
-    return {} if fixed is None else {"": str(fixed)}
+    if estimate is None or not estimate.upfront or estimate.upfront_fare is None:
+        return {}
+    return {"": str(estimate.upfront_fare)}
 
 
 def build_order(

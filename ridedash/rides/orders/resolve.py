@@ -87,12 +87,14 @@ def resolve_not_booked(
     reason = one_line(reason, LONGEST_REASON)
     if len(reason) < LEAST_REASON:
         raise ValueError("say how you know that nothing was booked")
-    to, who = OrderState.CLOSED_NOT_BOOKED, by_staff(staff_id)
+    to = OrderState.CLOSED_NOT_BOOKED
+    who = by_staff(staff_id)
     with db.write() as s:
         order = order_of_staff(s, order_id, staff_id, (OrderState.UNKNOWN,))
         if order is None:
             return False
-        order.resolved_by, order.resolve_reason = staff_id, reason
+        order.resolved_by = staff_id
+        order.resolve_reason = reason
         transitions.change_state(s, order, to, clock(), who, reason=reason)
         return True
 
@@ -207,7 +209,9 @@ def _check(runtime: Runtime, order: Order, offer: Offer, booking_id: str) -> Che
             return Checked("no_answer")
         return Checked("not_found", text=wire.said(error.header, error.message, error.text))
     except BadStatus as error:
-        return Checked("not_found" if error.status in {400, 404} else "no_answer")
+        if error.status in {400, 404}:
+            return Checked("not_found")
+        return Checked("no_answer")
     except (ServiceError, NeedsReconnect, NoRefreshNow):
         return Checked("no_answer")
     return _compared(snapshot, LatLng(offer.pickup_lat, offer.pickup_lng), booking_id)
@@ -222,13 +226,16 @@ def _compared(snapshot: Snapshot, pickup: LatLng, booking_id: str) -> Checked:
     if snapshot.pickup is None:
         return Checked("booked_place_unconfirmed")
     metres = distance_m(snapshot.pickup, pickup)
-    return Checked("booked" if metres <= NEAR_M else "far", metres=metres)
+    if metres <= NEAR_M:
+        return Checked("booked", metres=metres)
+    return Checked("far", metres=metres)
 
 
 def _link(
     runtime: Runtime, order_id: int, booking_id: str, staff_id: int, checked: Checked
 ) -> Checked:
-    now, who = runtime.clock(), by_staff(staff_id)
+    now = runtime.clock()
+    who = by_staff(staff_id)
     with runtime.db.write() as s:
         order = order_of_staff(s, order_id, staff_id, LINKABLE)
         if order is None:

@@ -64,7 +64,8 @@ class Sender:
     """Sends orders for one worker. Safe to share between threads."""
 
     def __init__(self, runtime: Runtime, journal: AnswerJournal) -> None:
-        self.runtime, self.journal = runtime, journal
+        self.runtime = runtime
+        self.journal = journal
         self.watch = RestoreWatch(runtime.db, runtime.clock, journal.sent)
         self._in_flight: set[str] = set()  # partner references of orders that are being sent
         # orders whose claim may have been committed, with the time of the claim: never sent
@@ -128,7 +129,8 @@ class Sender:
                 answer = str(record["mtx"]), int(record.get("attempt", 0)), from_record(record)
                 is_known = self._settle(*answer)
             except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
-                reference, kind = record.get("mtx"), type(error).__name__
+                reference = record.get("mtx")
+                kind = type(error).__name__
                 log.error("the answer for %s in the journal can't be settled: %s", reference, kind)
                 continue
             if self._note_answer(*answer):
@@ -194,7 +196,8 @@ class Sender:
             raise
 
     def _commit_claim(self, order_id: int, now: datetime, digest: str | None) -> Claimed | None:
-        epoch, same = self.watch.epoch, true() if digest is None else Order.body_digest == digest
+        epoch = self.watch.epoch
+        same = true() if digest is None else Order.body_digest == digest
         claim = (
             update(Order)
             .where(Order.id == order_id, Order.state == OrderState.READY)
@@ -233,7 +236,8 @@ class Sender:
 
     def _send(self, prepared: Prepared, claimed: Claimed) -> None:
         """Write the sent journal, make the call, write the answer journal, then do T3."""
-        failpoint, attempt = self.runtime.failpoint, claimed.attempt
+        failpoint = self.runtime.failpoint
+        attempt = claimed.attempt
         failpoint("order.claimed")
         outcome = self._call(prepared) if self._journal_send(prepared, claimed) else NOT_JOURNALLED
         slot = self._journal_answer(prepared, attempt, outcome)

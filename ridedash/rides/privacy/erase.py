@@ -94,7 +94,8 @@ def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[in
     `key` makes the pseudonym. Adds an audit entry for each row, with its id but without the name,
     and then calls `compact`. Raises StillRiding, NotCompacted.
     """
-    now, property_id = clock(), wanted.property_id
+    now = clock()
+    property_id = wanted.property_id
     with db.write() as s:
         if db.dialect == "sqlite":
             s.execute(text("PRAGMA secure_delete = ON"))
@@ -112,7 +113,8 @@ def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[in
         s.flush()
         _erase_from_free_text(s, property_id, words)
         for guest in guests:
-            subject, facts = f"guests:{guest.id}", {"property_id": property_id}
+            subject = f"guests:{guest.id}"
+            facts = {"property_id": property_id}
             audit.record(s, CLI, "guest.erased", subject, "ok", now, **facts)
     compact(db)  # also when no guest was found: an earlier run may have stopped before this step
     return len(guests) + len(along), rides
@@ -135,7 +137,8 @@ def compact(db: Database) -> None:
 def _matching(s: Session, wanted: ErasedGuest) -> list[Guest]:
     query = select(Guest).where(Guest.property_id == wanted.property_id, Guest.erased_at.is_(None))
     if wanted.phone:
-        number, extension = wanted.phone, f"{wanted.phone};"
+        number = wanted.phone
+        extension = f"{wanted.phone};"
         theirs = (
             or_(column == number, column.startswith(extension, autoescape=True))
             for column in (Guest.phone, Guest.phone2)
@@ -188,7 +191,9 @@ def _erase_matches(old: str, finders: Sequence[Finder]) -> str:
     for find in finders:
         for begin, end in reversed(list(find(new))):
             new = f"{new[:begin]}{ERASED}{new[end:]}"
-    return new if ERASED in new else old
+    if ERASED not in new:
+        return old
+    return new
 
 
 def _finder(word: str) -> Finder:

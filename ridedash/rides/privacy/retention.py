@@ -113,7 +113,8 @@ def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) 
 
 def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
     """Remove the person from a guest's row and from their orders. Returns how many orders."""
-    guest.name, guest.erased_at = pseudonym(guest, key), now
+    guest.name = pseudonym(guest, key)
+    guest.erased_at = now
     guest.phone = guest.phone2 = guest.room = guest.note = guest.language = None
     orders = s.scalars(select(Order).where(Order.guest_id == guest.id)).all()
     for order in orders:
@@ -122,7 +123,8 @@ def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
         # the message of PLAN_MISSED is a code and stays; any other may be the service's words
         if order.code != PLAN_MISSED:
             order.message = None
-        order.guard_key = order.guard_key if order.open else None
+        if not order.open:
+            order.guard_key = None
         order.version += 1
     _remove_texts(s, [order.id for order in orders])
     _remove_kiosk_traces(s, guest, [order.id for order in orders])

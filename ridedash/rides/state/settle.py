@@ -95,7 +95,8 @@ def _use_retry(order: Order, outcome: Outcome, now: datetime) -> bool:
     due_at = now + timedelta(seconds=wait)
     if due_at >= too_late:
         return False
-    order.throttled, order.due_at = True, due_at
+    order.throttled = True
+    order.due_at = due_at
     return True
 
 
@@ -108,8 +109,9 @@ def _next_state(s: Session, state: OrderState, outcome: Outcome) -> OrderState |
         return None
     if state is OrderState.CLOSED_NOT_BOOKED:
         return to if to in ACCEPTED else None
-    # proved late: the booking does not exist
-    return OrderState.REJECTED if to is OrderState.NOT_SENT else to
+    if to is OrderState.NOT_SENT:
+        return OrderState.REJECTED  # proved late: the booking does not exist
+    return to
 
 
 def _is_linked(s: Session, outcome: Outcome) -> bool:
@@ -121,7 +123,8 @@ def _is_linked(s: Session, outcome: Outcome) -> bool:
 
 
 def _store(order: Order, outcome: Outcome) -> None:
-    order.code, order.message = outcome.code, outcome.message
+    order.code = outcome.code
+    order.message = outcome.message
     order.http_status = outcome.http_status
     order.evidence = outcome.evidence.encode("utf-8", "replace").decode() or order.evidence
     order.owner = order.lease_until = None
@@ -138,7 +141,8 @@ def _note_late_booking(s: Session, order: Order, outcome: Outcome, now: datetime
 
 
 def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime) -> None:
-    order.booking_id, order.txn_id = outcome.booking_id, outcome.txn_id
+    order.booking_id = outcome.booking_id
+    order.txn_id = outcome.txn_id
     order.next_retry = outcome.next_retry
     if outcome.booking_timeout_s is not None:
         order.booking_timeout_s = outcome.booking_timeout_s  # counted from the creation of the ride
@@ -170,7 +174,8 @@ def _record_late_answer(
 
     The same answer is recorded once: journals are replayed, and compared with the database again.
     """
-    subject, detail = f"orders:{order.id}", _named(outcome)
+    subject = f"orders:{order.id}"
+    detail = _named(outcome)
     result = f"{outcome.state} after {order.state}"
     row = audit.AuditRow
     recorded = select(row.facts).where(

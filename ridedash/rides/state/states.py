@@ -126,7 +126,7 @@ def actions(
         OrderState.REJECTED: (ActionAllowed("again", True),),
         OrderState.NOT_SENT: (ActionAllowed("again", True),),
         OrderState.FAILED: (ActionAllowed("again", True),),
-        OrderState.MATCHING: (ActionAllowed("arm", not armed, ARMED if armed else NO_BOOKING_ID),),
+        OrderState.MATCHING: (_arm(armed),),
     }
     if order_state in by_state:
         return by_state[order_state]
@@ -144,6 +144,10 @@ def held_actions(order_state: OrderState = OrderState.SCHEDULED) -> tuple[Action
     return tuple(ActionAllowed(name, True) for name in names)
 
 
+def _arm(armed: bool) -> ActionAllowed:
+    return ActionAllowed("arm", not armed, ARMED if armed else NO_BOOKING_ID)
+
+
 def _ride_actions(
     status: str | None, kind: wire.Kind, booking_id: str | None, armed: bool, feedback_given: bool
 ) -> tuple[ActionAllowed, ...]:
@@ -154,7 +158,7 @@ def _ride_actions(
     if status in wire.TERMINAL:
         return (ActionAllowed("again", True),)
     if booking_id is None:
-        return (ActionAllowed("arm", not armed, ARMED if armed else NO_BOOKING_ID),)
+        return (_arm(armed),)
     if status == wire.INVOICE and kind is wire.Kind.AUTO:
         return ()
     if status is None or status in ABORTABLE:

@@ -104,7 +104,8 @@ def change_state(
         raise_attention(s, order, OUTCOME_UNKNOWN, order.mtx, now)
     if order.pickup_at is not None:
         _note_planned(s, order, to, now)
-    subject, facts = f"orders:{order.id}", {"property_id": order.property_id, "was": was} | facts
+    subject = f"orders:{order.id}"
+    facts = {"property_id": order.property_id, "was": was} | facts
     audit.record(s, who, "order.move", subject, to, now, **facts)
 
 
@@ -154,7 +155,9 @@ def raise_attention(s: Session, order: Order, name: str, detail: str | None, now
         s.add(row)
     elif row.cleared_at is None:
         return False
-    row.detail, row.raised_at, row.cleared_at = detail, now, None
+    row.detail = detail
+    row.raised_at = now
+    row.cleared_at = None
     order.version += 1
     s.flush()
     return True
@@ -214,7 +217,9 @@ def _record_refused(s: Session, order: Order, what: str, now: datetime, who: Who
 
     It is written in a separate transaction, because the caller's will be rolled back.
     """
-    subject, property_id, bind = f"orders:{order.id}", order.property_id, s.get_bind()
+    subject = f"orders:{order.id}"
+    property_id = order.property_id
+    bind = s.get_bind()
     waiting = [what]
 
     def write(_session: Session, ended: SessionTransaction) -> None:

@@ -32,7 +32,9 @@ class NotATime(ValueError):
 
     def __init__(self, why: TimeRefusal, part: str = "", at: datetime | None = None) -> None:
         super().__init__(why.value)
-        self.why, self.part, self.at = why, part, at
+        self.why = why
+        self.part = part
+        self.at = at
 
 
 class Asked(StrEnum):
@@ -60,5 +62,7 @@ class TimeQuestion(ValueError):
         at: datetime | None = None,
     ) -> None:
         super().__init__(about.value)
-        self.about, self.part, self.at = about, part, at
+        self.about = about
+        self.part = part
+        self.at = at
         self.choices = tuple(sorted(set(choices)))

@@ -52,7 +52,9 @@ def _one_of(first: str, second: str) -> str:
     number, month = sorted((first, second), key=lambda each: each.startswith("month"))
     if number.startswith("number_") and month.startswith("month") and "_or_" not in number:
         return f"{number}_or_{month}"
-    return first if second in first.split("_or_") else TWO_THINGS
+    if second in first.split("_or_"):
+        return first
+    return TWO_THINGS
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,9 @@ class TimeWords:
 
         It is `mark`, as in +1 h, for a language whose word for hours is only the English one.
         """
-        borrowed = self.today[0] != ENGLISH_WORDS.today[0] and self.hours[0] in ENGLISH_WORDS.hours
-        return self.mark[0] if borrowed else self.hours[0]
+        if self.today[0] != ENGLISH_WORDS.today[0] and self.hours[0] in ENGLISH_WORDS.hours:
+            return self.mark[0]
+        return self.hours[0]
 
     def and_english(self) -> "TimeWords":
         """These words plus the English ones, which everybody may type, except single letters."""
@@ -141,7 +144,8 @@ class TimeWords:
             return self
         both: dict[str, Any] = {}
         for each in fields(self):
-            own, english = getattr(self, each.name), getattr(ENGLISH_WORDS, each.name)
+            own = getattr(self, each.name)
+            english = getattr(ENGLISH_WORDS, each.name)
             if each.name == "of_24":
                 both[each.name] = own
             elif each.name in ("weekdays", "months"):

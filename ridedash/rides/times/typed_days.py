@@ -48,7 +48,8 @@ def read_days(text: Rest, today: date) -> Days:
     kind, halves, named = _named_day(text, today)
     readers = (_days_ahead, _numbered_day, _month_day)
     found = {day for read in readers if (day := read(text, today))}
-    found |= {named} if named else set()
+    if named:
+        found.add(named)
     slashed, part = _slashed_day(text, today)
     week_later = bool(text.cut("<week_later>"))
     weekday = _weekday(text)
@@ -90,7 +91,8 @@ def _named_day(text: Rest, today: date) -> tuple[str, tuple[str, ...], date | No
     this = re.search(r"<this> <(forenoon|afternoon|evening|night)>", text.rest)
     if this:
         text.cut("<this>")
-        return "tonight" if this[1] in ("evening", "night") else "today", (), today
+        kind = "tonight" if this[1] in ("evening", "night") else "today"
+        return kind, (), today
     return "", (), None
 
 
@@ -106,7 +108,9 @@ def _weekday(text: Rest) -> _Weekday | None:
         if found:
             return _Weekday(int(found[1]), said)
     found = text.cut(r"<weekday(\d\d)>")
-    return _Weekday(int(found[1])) if found else None
+    if not found:
+        return None
+    return _Weekday(int(found[1]))
 
 
 def _of_weekday(weekday: _Weekday, today: date, *, week_later: bool) -> Days:
@@ -121,11 +125,14 @@ def _of_weekday(weekday: _Weekday, today: date, *, week_later: bool) -> Days:
     if weekday.said == "next_week":
         monday = today + timedelta(days=7 - today.weekday())
         of_week = monday + timedelta(days=weekday.number)
+        if today.weekday() != 6:
+            return Days((of_week,), "weekday")
         # on a Sunday the next week begins tomorrow to some people
-        possible = {of_week, of_week + _WEEK} if today.weekday() == 6 else {of_week}
-        return Days(tuple(sorted(possible)), "weekday")
+        return Days((of_week, of_week + _WEEK), "weekday")
+    if weekday.said == "next" and not ahead:
+        return Days((coming + _WEEK,), "weekday")
     if weekday.said == "next":
-        return Days((coming, coming + _WEEK) if ahead else (coming + _WEEK,), "weekday")
+        return Days((coming, coming + _WEEK), "weekday")
     return Days((coming,), "weekday", weekday_only=weekday.said != "this")
 
 
@@ -134,7 +141,9 @@ def _of_weekday(weekday: _Weekday, today: date, *, week_later: bool) -> Days:
 
 def _days_ahead(text: Rest, today: date) -> date | None:
     found = text.cut(r"(?:<ahead> )?(\d{1,3}) <days>(?: <ahead>)?")
-    return today + timedelta(days=int(found[1])) if found else None
+    if not found:
+        return None
+    return today + timedelta(days=int(found[1]))
 
 
 def _numbered_day(text: Rest, today: date) -> date | None:
@@ -152,13 +161,14 @@ def _numbered_day(text: Rest, today: date) -> date | None:
 def _month_day(text: Rest, today: date) -> date | None:
     found = text.cut(r"(\d{1,2})[-./]? ?<month(\d\d)>(?: <glued> [-./']?(\d\d))?")
     if found:
-        named = (int(found[1]), int(found[2]) + 1, found[3])
-        year = None if found[3] else text.cut(r"[-./'](\d{4})")
-        if year:
-            named = (named[0], named[1], year[1])
-        return _date(text, today, named, found[0])
+        year = found[3]
+        if not year and (behind := text.cut(r"[-./'](\d{4})")):
+            year = behind[1]
+        return _date(text, today, (int(found[1]), int(found[2]) + 1, year), found[0])
     found = text.cut(r"<month(\d\d)>(?: <glued>)? [-./]?(\d{1,2})\.?")
-    return _date(text, today, (int(found[2]), int(found[1]) + 1, None), found[0]) if found else None
+    if not found:
+        return None
+    return _date(text, today, (int(found[2]), int(found[1]) + 1, None), found[0])
 
 
 def _slashed_day(text: Rest, today: date) -> tuple[set[date], str]:
@@ -166,7 +176,8 @@ def _slashed_day(text: Rest, today: date) -> tuple[set[date], str]:
     found = text.cut(r"(\d{1,2})[-/](\d{1,2})(?:[-/](\d{4}|\d\d))?")
     if not found:
         return set(), ""
-    first, second = int(found[1]), int(found[2])
+    first = int(found[1])
+    second = int(found[2])
     orders = {(first, second), (second, first)}
     possible = [order for order in orders if order[1] <= 12]
     if not possible:
@@ -193,7 +204,11 @@ def _date(text: Rest, today: date, named: tuple[int, int, str | None], said: str
         other = text.cut(f"({'|'.join(map(str, near))})")
         short = other or text.cut(f"'({'|'.join(f'{each % 100:02}' for each in near)})")
         year = short[1] if short else None
-    years = [_century(today, year) + int(year)] if year else near
+    years = near
+    part = said
+    if year:
+        years = [_century(today, year) + int(year)]
+        part = f"{year}-{month:02}-{day:02}"
     found = []
     for each in years:
         try:
@@ -201,11 +216,12 @@ def _date(text: Rest, today: date, named: tuple[int, int, str | None], said: str
         except ValueError:
             continue
     if not found or not 2000 <= found[0].year < 2200:
-        part = said if not year else f"{year}-{month:02}-{day:02}"
         raise NotATime(TimeRefusal.NO_DAY, part)
     return min(found, key=lambda each: abs(each - today))
 
 
 def _century(today: date, year: str) -> int:
     """The century to add to a year of two digits; 0 for four digits."""
-    return today.year // 100 * 100 if len(year) == 2 else 0
+    if len(year) != 2:
+        return 0
+    return today.year // 100 * 100

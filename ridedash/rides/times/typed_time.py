@@ -90,8 +90,10 @@ def _instant(text: str) -> datetime | None:
     if not found:
         return None
     day, hour, minute, offset = found.groups()
-    offset = offset if offset[0] in "+-" else "+00"
-    offset += ":00" if len(offset) == 3 else ""
+    if offset[0] not in "+-":
+        offset = "+00"
+    if len(offset) == 3:
+        offset += ":00"
     try:
         return datetime.fromisoformat(f"{day}T{hour}:{minute}{offset}").astimezone(UTC)
     except (ValueError, OverflowError):
@@ -318,8 +320,12 @@ def _minutes_before(text: Text) -> _Figures | None:
     found = text.cut(r"(\d{1,2})(?: <minutes>)? <(past|to|until)> (\d{1,2})(?: <clock>| <mark>)?")
     if not found:
         chinese = text.cut(r"<minus> (\d{1,2}) <minutes> (\d{1,2}) <clock>")
-        return _Figures(chinese[2], added=(-int(chinese[1]),)) if chinese else None
-    minutes = int(found[1]) if found[2] == "past" else -int(found[1])
+        if not chinese:
+            return None
+        return _Figures(chinese[2], added=(-int(chinese[1]),))
+    minutes = int(found[1])
+    if found[2] != "past":
+        minutes = -minutes
     return _Figures(found[3], added=(minutes,))
 
 
@@ -329,8 +335,12 @@ def _minutes_behind(text: Text) -> _Figures | None:
     found = text.cut(rf"{hour} <(plus|minus)> (\d{{1,2}})(?: <minutes>)?")
     if not found:
         found = text.cut(r"(\d{1,2}) <clock> (\d{1,2}) <minutes> <minus>")
-        return _Figures(found[1], added=(-int(found[2]),)) if found else None
-    minutes = int(found[3]) if found[2] == "plus" else -int(found[3])
+        if not found:
+            return None
+        return _Figures(found[1], added=(-int(found[2]),))
+    minutes = int(found[3])
+    if found[2] == "minus":
+        minutes = -minutes
     return _Figures(found[1], added=(minutes,))
 
 
@@ -345,7 +355,9 @@ def _with_colon(text: Text) -> _Figures | None:
 def _with_blank(text: Text) -> _Figures | None:
     """18 30 and 18 30 Uhr. Minutes that end in 0 or 5 alone: 18 19 may be two hours."""
     found = text.cut(r"(\d{1,2}) ([0-5][05])(?! <minutes>)(?: <(?:clock|mark|hours)>)?")
-    return _Figures(found[1], int(found[2]), sign=True) if found else None
+    if not found:
+        return None
+    return _Figures(found[1], int(found[2]), sign=True)
 
 
 def _marked(text: Text) -> _Figures | None:
@@ -453,22 +465,21 @@ def _days_of(minutes: int, clock: _Clock, days: Days, now: datetime, tz: ZoneInf
     of_night = days.kind == "tonight" or "night" in clock.halves
     small = of_night and minutes < _NIGHT_ENDS * 60 and not clock.midnight
     over = not any(at > now for at in _on(here.date(), minutes, tz))
+    next_one = here.date() + one if over else here.date()
     if clock.midnight:
         if days.named:
             return [each for day in days.possible for each in (day, day + one)]
-        over = True if minutes == 0 else over
-        return [here.date() + one if over else here.date()]
+        return [here.date() + one] if minutes == 0 else [next_one]
     if clock.end_of_day:
         return [day + one for day in days.possible or (here.date(),)]
     if small and days.named and days.possible:
         # fri night 1: the night that begins or the night that ends on Friday?
         return [each for day in days.possible for each in (day, day + one)]
     if small and days.possible:
-        return [here.date() + one if over else here.date()]  # the early morning after this night
-    if days.possible:
-        later = days.weekday_only and days.possible[0] == here.date() and over
-        return [day + 7 * one for day in days.possible] if later else list(days.possible)
-    return [here.date() + one if over else here.date()]
+        return [next_one]  # the early morning after this night
+    if over and days.weekday_only and days.possible and days.possible[0] == here.date():
+        return [day + 7 * one for day in days.possible]
+    return list(days.possible) or [next_one]
 
 
 def _on(day: date, minutes: int, tz: ZoneInfo) -> tuple[datetime, ...]:

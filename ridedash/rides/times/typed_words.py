@@ -16,6 +16,7 @@ from ridedash.text import ascii_digits, one_line
 
 TIME_CHARS: Final = 60  # characters
 SPOKEN: Final = "<spoken>"
+_WHY: Final = {"": TimeRefusal.UNKNOWN, TWO_THINGS: TimeRefusal.TWO_THINGS}  # by the tag
 # a letter, or a combining mark as Hindi uses it
 _LETTER: Final = r"(?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963])"
 _WORD: Final = re.compile(rf"{_LETTER}+(?:'{_LETTER}+)*")
@@ -56,8 +57,7 @@ def tagged(text: str, words: TimeWords) -> str:
         if name == TWO_THINGS:
             name = _by_place(found)
         if name in ("", TWO_THINGS):
-            why = TimeRefusal.TWO_THINGS if name else TimeRefusal.UNKNOWN
-            raise NotATime(why, _as_typed(found[0], typed))
+            raise NotATime(_WHY[name], _as_typed(found[0], typed))
         if name.startswith("month") and _YEAR_BEHIND.match(found.string[found.end() :]):
             return f" <{name}> <glued> "
         return f" <{name}> "
@@ -77,7 +77,9 @@ def _with_numbers(known: str) -> str:
     plain = re.sub(r"<number_(\d+)_(\d\d)>", r"\1:\2", known)  # डेढ़ is 1:30
     plain = re.sub(r"<number_(\d+)> <number_(\d\d)>", r"\1:\2", plain)  # six thirty
     plain = re.sub(r"<number_(\d+)>", r"\1", plain)
-    return plain if plain == known else f"{plain} {SPOKEN}"
+    if plain == known:
+        return plain
+    return f"{plain} {SPOKEN}"
 
 
 def _with_digits(plain: str) -> str:
@@ -106,7 +108,9 @@ def _han_number(found: re.Match[str]) -> str:
 def _date_digits(found: re.Match[str]) -> str:
     """A date in Han characters as digits: 3月5日 as 5.3., with a year 2026-03-05."""
     year, month, day = found.groups()
-    return f" {year}-{int(month):02}-{int(day):02} " if year else f" {day}.{month}. "
+    if not year:
+        return f" {day}.{month}. "
+    return f" {year}-{int(month):02}-{int(day):02} "
 
 
 def _by_place(found: re.Match[str]) -> str:

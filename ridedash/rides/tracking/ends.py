@@ -39,7 +39,9 @@ def end_of(
         return facts.drop
     if facts.position is None or ended_at is None or position_at is None:
         return None
-    return facts.position if ended_at - position_at <= SEEN_WITHIN else None
+    if ended_at - position_at > SEEN_WITHIN:
+        return None
+    return facts.position
 
 
 def name_ends(db: Database, address_of: AddressOf, now: datetime) -> int:

@@ -39,7 +39,9 @@ def _interval_s(status: str | None, kind: wire.Kind, eta_s: float | None) -> flo
         return IN_RIDE_S
     if status == wire.INVOICE:
         return AUTO_INVOICE_S if kind is wire.Kind.AUTO else HERE_S
-    return HERE_S if status == wire.CLIENT_LOCATED else SEARCHING_S
+    if status == wire.CLIENT_LOCATED:
+        return HERE_S
+    return SEARCHING_S
 
 
 def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str:
@@ -56,7 +58,9 @@ def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str
         return "fresh"
     if age > LOST_S:
         return "lost"
-    return "stale" if age > STALE_S else "aging"
+    if age > STALE_S:
+        return "stale"
+    return "aging"
 
 
 def cancel_free_until(

@@ -140,17 +140,22 @@ def _apply(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime
     status, reported = _status(before, snapshot)
     searching = status is None or status in wire.SEARCHING
     lost = searching and before.status in wire.CAB_KNOWN
-    snapshot = without_cab(snapshot) if searching else snapshot
+    if searching:
+        snapshot = without_cab(snapshot)
     swapped = not lost and other_plate(before.facts, snapshot)
-    old = without_cab(before.facts) if lost or swapped else before.facts
-    old = without_eta(old) if status != before.status else old
+    old = before.facts
+    position_at = before.position_at
+    if lost or swapped:
+        old = without_cab(old)
+        position_at = None
+    if status != before.status:
+        old = without_eta(old)
+    if snapshot.position:
+        position_at = now
     booking_id = before.booking_id or snapshot.booking_id
     allotted_at = before.allotted_at  # a later driver doesn't restart the time of free cancelling
     if allotted_at is None and status in wire.CAB_KNOWN:
         allotted_at = now
-    position_at = None if lost or swapped else before.position_at
-    if snapshot.position:
-        position_at = now
     ride = _with(
         seen,
         booking_id=booking_id,
@@ -240,7 +245,8 @@ def without_eta(facts: Snapshot) -> Snapshot:
 
 def other_plate(old: Snapshot, new: Snapshot) -> bool:
     """Whether both have a plate, and the plates differ; spaces and case don't count."""
-    one, other = old.vehicle_number, new.vehicle_number
+    one = old.vehicle_number
+    other = new.vehicle_number
     return bool(one and other) and one != other and compact_key(one) != compact_key(other)
 
 

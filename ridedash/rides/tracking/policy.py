@@ -238,9 +238,13 @@ def _point(old: RideState, after: RideState, now: datetime, time: ServiceTime) -
     here = after.facts.position
     if here is None or after.position_at != now or here == old.facts.position:
         return None
+    if old.position_at is None:
+        return here
     slot_s = PATH_S if time.turns else max(MIN_INTERVAL_S, PATH_S / time.polling_speed)
-    seen = [time.shown(at).timestamp() // slot_s for at in (old.position_at or now, now)]
-    return None if old.position_at is not None and seen[0] == seen[1] else here
+    before, present = (time.shown(at).timestamp() // slot_s for at in (old.position_at, now))
+    if before == present:
+        return None
+    return here
 
 
 def _without_taken_id(ride: RideState, merged: Merged) -> Merged:
@@ -250,7 +254,8 @@ def _without_taken_id(ride: RideState, merged: Merged) -> Merged:
 
 
 def _ride_columns(before: Before, merged: Merged) -> dict[str, Any]:
-    old, after = before.ride, merged.ride
+    old = before.ride
+    after = merged.ride
     columns: dict[str, Any] = {
         "seen_at": after.seen_at,
         "position_at": after.position_at,
@@ -259,7 +264,8 @@ def _ride_columns(before: Before, merged: Merged) -> dict[str, Any]:
         "poison": 0,
         "unknown_id": 0,
     }
-    was, is_now = _seldom(old), _seldom(after)
+    was = _seldom(old)
+    is_now = _seldom(after)
     if was != is_now:
         columns |= {
             name: new for name, one, new in zip(_SELDOM, was, is_now, strict=True) if one != new
@@ -279,14 +285,17 @@ def _new_plate(before: Before, vehicle_number: str | None) -> dict[str, Any]:
     if before.plate is not None and vehicle_number == before.ride.facts.vehicle_number:
         return {}
     plate = compact_key(vehicle_number) or None
-    return {} if plate == before.plate else {"plate": plate}
+    if plate == before.plate:
+        return {}
+    return {"plate": plate}
 
 
 def _order_columns(
     before: Before, merged: Merged, ride: dict[str, Any]
 ) -> tuple[dict[str, Any], bool]:
     """Columns of the order, and whether a currency is missing; adds the total to `ride`."""
-    after, order = merged.ride, dict[str, Any]()
+    after = merged.ride
+    order = dict[str, Any]()
     if after.booking_id != before.ride.booking_id:
         order["booking_id"] = after.booking_id
     if after.ended_at is not None:
@@ -319,11 +328,13 @@ def _order_effects(before: Before, after: RideState, *, handed_over: bool) -> di
     order; if it was still MATCHING, it becomes FAILED.
     """
     effects: dict[str, Any] = {}
-    state, is_open = before.order_state, before.order_open
+    state = before.order_state
+    is_open = before.order_open
     if handed_over:
         effects["armed_cancel"] = "call"
     if state == OrderState.MATCHING and (handed_over or after.status in wire.HAD_CAB):
-        state, is_open = OrderState.BOOKED, True
+        state = OrderState.BOOKED
+        is_open = True
         effects["transition"] = state
     if after.ended_at is not None and is_open:
         effects |= {"closes": True, "armed_cancel": "drop"}
@@ -341,15 +352,16 @@ def _schedule(
     """
     speed = time.polling_speed
     if after.ended_at is not None:
-        was_final = before.ride.ended_at is not None
-        final_s = None if was_final else max(MIN_INTERVAL_S, FINAL_S / speed)
+        final_s = max(MIN_INTERVAL_S, FINAL_S / speed) if before.ride.ended_at is None else None
         return final_s, (), (NO_DRIVER, NOT_KNOWN, TOO_OLD)
     if now - before.created_at > TOO_OLD_AFTER:
         return SLOW_S, (AttentionItem(TOO_OLD),), (NOT_KNOWN, POISON)
     since = overdue_since(before, after.status, now, time)
     if since is not None:
         lasts_until = time.due(since, OVERDUE_LASTS_S)
-        wait_s = OVERDUE_S / speed if lasts_until is None or now < lasts_until else SLOW_S
+        wait_s = SLOW_S
+        if lasts_until is None or now < lasts_until:
+            wait_s = OVERDUE_S / speed
         return wait_s, (AttentionItem(NO_DRIVER),), (NOT_KNOWN, POISON, TOO_OLD)
     eta_s = after.facts.eta.seconds if after.facts.eta else None
     # items that were raised because of a wrong clock are cleared again
@@ -365,10 +377,15 @@ def overdue_since(
     """
     if status is not None and status not in wire.SEARCHING:
         return None
-    stored, timeout_s = before.booking_timeout_at, before.booking_timeout_s
+    stored = before.booking_timeout_at
+    timeout_s = before.booking_timeout_s
     ends = search_ends(stored, before.created_at, timeout_s, time)
-    since = time.due(ends, OVERDUE_S) if ends else None
-    return since if since is not None and now > since else None
+    if ends is None:
+        return None
+    since = time.due(ends, OVERDUE_S)
+    if since is None or now <= since:
+        return None
+    return since
 
 
 def _after_failure(before: Before, error: Exception, now: datetime, pacing: Pacing) -> Decision:
@@ -376,7 +393,8 @@ def _after_failure(before: Before, error: Exception, now: datetime, pacing: Paci
 
     A call that was not made does not count as a failure.
     """
-    status, ended = before.ride.status, before.ride.ended_at is not None
+    status = before.ride.status
+    ended = before.ride.ended_at is not None
     if isinstance(error, Throttled | TokenUnreadable):
         wait_s = error.wait_s if isinstance(error, Throttled) else UNREADABLE_TOKEN_S
         next_poll = _next_poll(max(MIN_INTERVAL_S, wait_s), now, pacing.spread)
@@ -444,7 +462,9 @@ def read_stop(name: str, calls: int, status: str | None, kind: wire.Kind) -> Act
         return ActionReading(REFUSED, wire.BOOKING_ALLOTED)
     if status in {wire.IN_PROGRESS, wire.INVOICE} and not may_cancel(status, kind):
         return ActionReading(REFUSED, wire.CANCELLATION_NOT_ALLOWED)
-    return ActionReading(REPEAT if calls < MOST_CALLS else WAIT)
+    if calls < MOST_CALLS:
+        return ActionReading(REPEAT)
+    return ActionReading(WAIT)
 
 
 def read_drop(
@@ -461,4 +481,6 @@ def read_drop(
         return ActionReading(REFUSED, RIDE_ENDED)
     if newer:
         return ActionReading(REFUSED, SUPERSEDED)
-    return ActionReading(REPEAT if drop is not None and calls < MOST_CALLS else WAIT)
+    if drop is not None and calls < MOST_CALLS:
+        return ActionReading(REPEAT)
+    return ActionReading(WAIT)

@@ -76,14 +76,16 @@ class Tracker:
         polls = self.read(polls)
         for each in polls:
             late = each.claim.at - each.claim.row.next_poll_at
-            outcome = (
-                "answered" if isinstance(each.answer, Snapshot) else type(each.answer).__name__
-            )
+            outcome = type(each.answer).__name__
+            if isinstance(each.answer, Snapshot):
+                outcome = "answered"
             self.runtime.on_poll(outcome, late.total_seconds())
         return self._recorder.write(polls)
 
     def _decided(self, polled: Polled) -> Polled:
-        return polled if polled.decision is not None else self._recorder.decided(polled)
+        if polled.decision is not None:
+            return polled
+        return self._recorder.decided(polled)
 
     def _ask(self, claim: Claim) -> Answer | Exception:
         try:

@@ -44,7 +44,9 @@ class Polling:
         wake: Callable[[], None],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.tracker, self.threads, self._wake = tracker, threads, wake
+        self.tracker = tracker
+        self.threads = threads
+        self._wake = wake
         self._monotonic = monotonic
         self._capacity = tracker.runtime.client.traffic.capacity
         self._waiting: SimpleQueue[tuple[Claim, float] | None] = SimpleQueue()
@@ -72,7 +74,9 @@ class Polling:
         """
         self._record()
         self._claim()
-        return ROUND_S if self._out else None
+        if not self._out:
+            return None
+        return ROUND_S
 
     def stop(self) -> None:
         """Wait for running calls, record their answers, and give back the other claims."""
@@ -119,8 +123,10 @@ class Polling:
         """How many claims may be open: two per thread, and as many as finish in AHEAD_S."""
         now = self._monotonic()
         with self._lock:
-            finished, self._finished = self._finished, 0
-        passed, self._last = max(0.001, now - self._last), now
+            finished = self._finished
+            self._finished = 0
+        passed = max(0.001, now - self._last)
+        self._last = now
         self._per_second += min(1.0, passed / 0.5) * (finished / passed - self._per_second)
         return min(MOST_AHEAD, 2 * self.threads + int(self._per_second * AHEAD_S))
 

@@ -99,7 +99,8 @@ class PollRecorder:
     """Decides what polls change and writes it, for one worker. Safe to share between threads."""
 
     def __init__(self, runtime: Runtime, chance: Callable[[], float] = random.random) -> None:
-        self.runtime, self.chance = runtime, chance
+        self.runtime = runtime
+        self.chance = chance
 
     def decided(self, polled: Polled) -> Polled:
         """The poll with its decision; without one if its row or answer raises one of POISONOUS."""

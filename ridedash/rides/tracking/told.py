@@ -35,8 +35,14 @@ def told_plate(s: Session, order_id: int) -> str | None:
     query = select(TimelineEvent).where(
         TimelineEvent.order_id == order_id, TimelineEvent.name.in_((TOLD, DRIVER_LOST))
     )
-    last = s.scalars(query.order_by(TimelineEvent.id.desc()).limit(1)).first()
-    return last.detail if last is not None and last.name == TOLD else None
+    return _told_by(s.scalars(query.order_by(TimelineEvent.id.desc()).limit(1)).first())
+
+
+def _told_by(last: TimelineEvent | None) -> str | None:
+    """The plate that the last event of a driver has told the guest, if it told one."""
+    if last is None or last.name != TOLD:
+        return None
+    return last.detail
 
 
 def is_news(events: Sequence[TimelineEvent], items: Sequence[Attention], ride: Ride | None) -> bool:
@@ -46,10 +52,11 @@ def is_news(events: Sequence[TimelineEvent], items: Sequence[Attention], ride: R
     """
     if any(item.name in TO_TELL for item in items):
         return True
+    if ride is None:
+        return False
     last = next((each for each in reversed(events) if each.name in (TOLD, DRIVER_LOST)), None)
-    known = last.detail if last is not None and last.name == TOLD else None
-    plate = ride.facts.get("vehicle_number") if ride is not None else None
-    return plate is not None and plate != known
+    plate = ride.facts.get("vehicle_number")
+    return plate is not None and plate != _told_by(last)
 
 
 def _plate_now(s: Session, order_id: int) -> str | None:

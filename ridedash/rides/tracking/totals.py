@@ -48,8 +48,11 @@ def payable_of(trip: TripInfo | None) -> Decimal | None:
 
 def wallet_fell_by(facts: Snapshot) -> Decimal | None:
     """By how much the wallet's balance fell from an auto's bill to its end; None if unknown."""
-    before, after = facts.balance_at_bill, facts.balance_at_end
-    return None if before is None or after is None else before - after
+    before = facts.balance_at_bill
+    after = facts.balance_at_end
+    if before is None or after is None:
+        return None
+    return before - after
 
 
 def cost_of(trip: TripInfo | None) -> Decimal | None:
@@ -71,7 +74,9 @@ def sum_of(trip: TripInfo) -> Decimal | None:
     Like each total, it is never negative.
     """
     lines = _lines_of(trip)
-    return None if lines is None else max(_ZERO, lines - (trip.advance or _ZERO))
+    if lines is None:
+        return None
+    return max(_ZERO, lines - (trip.advance or _ZERO))
 
 
 def _lines_of(trip: TripInfo) -> Decimal | None:
@@ -82,12 +87,16 @@ def _lines_of(trip: TripInfo) -> Decimal | None:
 
 def total(kind: Kind, facts: Snapshot) -> Decimal | None:
     """The total of a ride of any kind; None while it is unknown."""
-    return cost_of(facts.trip) if kind is Kind.AUTO else total_of(facts.price)
+    if kind is Kind.AUTO:
+        return cost_of(facts.trip)
+    return total_of(facts.price)
 
 
 def bill(kind: Kind, status: str | None, facts: Snapshot) -> Decimal | None:
     """The total on the bill of a ride in this status; None while there is no bill."""
-    return total(kind, facts) if status in BILLED[kind] else None
+    if status not in BILLED[kind]:
+        return None
+    return total(kind, facts)
 
 
 def minor(amount: Decimal) -> int:

@@ -126,8 +126,9 @@ def _set_to(body: Mapping[str, Any]) -> tuple[float | None, float | None]:
     at = _number(body, "at", 0.0, LAST_TIME) if "at" in body else None
     if "speed" not in body:
         return at, None
-    is_hold = body["speed"] == HELD and not isinstance(body["speed"], bool)
-    return at, HELD if is_hold else _number(body, "speed", SLOWEST, FASTEST)
+    if body["speed"] == HELD and not isinstance(body["speed"], bool):
+        return at, HELD
+    return at, _number(body, "speed", SLOWEST, FASTEST)
 
 
 @bp.post("/leap")
@@ -200,7 +201,8 @@ def order_faults() -> Response:
     counts no calls: it lasts for `seconds` of wall time.
     """
     body = request_parsing.json_body(request, typed=True)
-    operation, fault = request_parsing.text(body, "operation"), request_parsing.text(body, "fault")
+    operation = request_parsing.text(body, "operation")
+    fault = request_parsing.text(body, "fault")
     if operation not in (*faults.OPERATIONS, faults.ANY) or fault not in faults.FAULTS:
         known = f"operation: {', '.join(faults.OPERATIONS)}, *; fault: {', '.join(faults.FAULTS)}"
         raise bad_request(f"unknown operation or fault; known are {known}")
@@ -223,8 +225,11 @@ def reset() -> Response:
     drivers. `at` and `speed` set the clock as in POST /control/clock; without them the clock goes
     on, at the configured speed. Tokens are kept.
     """
-    body, sandbox = request_parsing.json_body(request, typed=True), services()
-    seed = request_parsing.whole(body, "seed", SEEDS) if "seed" in body else sandbox.settings.seed
+    body = request_parsing.json_body(request, typed=True)
+    sandbox = services()
+    seed = sandbox.settings.seed
+    if "seed" in body:
+        seed = request_parsing.whole(body, "seed", SEEDS)
     at, runs = _set_to(body)
     with sandbox.store.write() as connection:
         delete_bookings(connection)

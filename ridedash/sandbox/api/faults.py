@@ -100,7 +100,9 @@ def before(fault: InjectedFault | None, environ: Mapping[str, Any]) -> Response 
     if fault.name == RATE_LIMIT:
         body = {"status": wire.FAILURE, "code": wire.RATE_LIMIT, "message": "Too many requests"}
         raise RequestRefusal(429, body, {"Retry-After": str(round(fault.seconds))})
-    return cut(environ) if fault.name in (CUT_BEFORE, DOWN) else None
+    if fault.name in (CUT_BEFORE, DOWN):
+        return cut(environ)
+    return None
 
 
 def after(fault: InjectedFault | None, answer: Response, environ: Mapping[str, Any]) -> Response:
@@ -134,4 +136,6 @@ def _connection(environ: Mapping[str, Any]) -> socket.socket | None:
     found = environ.get("werkzeug.socket") or environ.get("gunicorn.socket")
     channel = getattr(environ.get("waitress.client_disconnected"), "__self__", None)
     found = found or getattr(channel, "socket", None)
-    return found if isinstance(found, socket.socket) else None
+    if not isinstance(found, socket.socket):
+        return None
+    return found

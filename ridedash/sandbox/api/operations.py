@@ -116,7 +116,9 @@ def _respond(call: OperationCall, answer: Callable[[OperationCall], Body]) -> Re
         body = answer(call)
     except RequestRefusal as refusal:
         return refused(refusal)
-    return Response(body, mimetype="application/json") if isinstance(body, str) else jsonify(body)
+    if isinstance(body, str):
+        return Response(body, mimetype="application/json")
+    return jsonify(body)
 
 
 def refused(refusal: RequestRefusal) -> Response:
@@ -202,7 +204,8 @@ def track_ride(call: OperationCall, user: SandboxUser) -> Body:
 
     See docs/service-interface.md 5.
     """
-    sandbox, now = call.sandbox, call.now()
+    sandbox = call.sandbox
+    now = call.now()
     booking_id, txn_id = _tracked_ids(call.request.query_string)
     if not booking_id and not txn_id:
         raise request_parsing.bad_request("booking_id or txn_id is required")

@@ -58,7 +58,9 @@ def refused(code: str, message: str) -> RequestRefusal:
 def hotspot_zone(city: City, pickup: LatLng) -> dict[str, Any]:
     """The hotspot zone around the pickup with its pickup points; if there is none, only a flag."""
     zone = city.hotspot_at(pickup)
-    return _zone(zone) if zone else {"is_hotpot_zone": False}
+    if zone is None:
+        return {"is_hotpot_zone": False}
+    return _zone(zone)
 
 
 def _zone(zone: Hotspot) -> dict[str, Any]:
@@ -100,7 +102,8 @@ def _estimates(
 def _category(
     sandbox: SandboxServices, city: City, category: Category, pickup: LatLng, now: float
 ) -> dict[str, Any]:
-    tariff, when = tariff_of(city.currency), rates.local(now, city.timezone)
+    tariff = tariff_of(city.currency)
+    when = rates.local(now, city.timezone)
     cab = sandbox.fleet(city.slug).nearest(category.id, pickup, now)
     body: dict[str, Any] = {
         "id": category.id,

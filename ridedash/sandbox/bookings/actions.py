@@ -117,7 +117,8 @@ def change_drop(
                 header=wire.HEADER_OOPS,
                 text="There is no such booking.",
             )
-        city, status = sandbox.city(booking.city), booking.status(now)
+        city = sandbox.city(booking.city)
+        status = booking.status(now)
         over = booking.kind is wire.Kind.AUTO and status == wire.INVOICE
         if over or status in wire.TERMINAL:
             raise _drop_refused(wire.HEADER_OOPS, "The ride has ended; its drop can't be changed.")
@@ -143,7 +144,9 @@ def _problem_of(city: City, booking: Booking, drop: LatLng) -> str | None:
         return "The new drop is in a different city."
     if same_place(booking.request.pickup, drop):
         return SAME_PLACE
-    return share_refusal(city, drop) if booking.kind is wire.Kind.SHARE else None
+    if booking.kind is wire.Kind.SHARE:
+        return share_refusal(city, drop)
+    return None
 
 
 def _redirected_request(request: BookingTerms, drop: LatLng, *, airport: bool) -> BookingTerms:
@@ -159,7 +162,8 @@ def _redirected_plan(
 
     Before the ride the whole route is new; during the ride, only the part after the cab's position.
     """
-    plan, roads = booking.plan, sandbox.city(booking.city).roads
+    plan = booking.plan
+    roads = sandbox.city(booking.city).roads
     ride = plan.ride
     if ride is None:
         return replace(plan, drop=None)

@@ -170,7 +170,9 @@ def share_refusal(city: City, drop: LatLng) -> str | None:
 
 def _priced(sandbox: SandboxServices, accepted: Accepted, now: float) -> BookingTerms:
     """The request with its terms: locked by a fare_id, fixed for share, metered otherwise."""
-    city, category, payload = accepted.city, accepted.category, accepted.payload
+    city = accepted.city
+    category = accepted.category
+    payload = accepted.payload
     when = rates.local(now, city.timezone)
     agreed = terms(city, category, (payload.pickup, payload.drop), when, payload.coupon)
     fixed: Decimal | None = None
@@ -187,7 +189,8 @@ def _priced(sandbox: SandboxServices, accepted: Accepted, now: float) -> Booking
 
 def _advance(accepted: Accepted) -> Decimal:
     """The amount that an auto booked at the airport takes from the wallet at once."""
-    city, payload = accepted.city, accepted.payload
+    city = accepted.city
+    payload = accepted.payload
     auto = accepted.category.kind is wire.Kind.AUTO
     if not auto or payload.cash or not at_airport(city, payload.pickup):
         return Decimal(0)
@@ -220,32 +223,32 @@ def _planned(
     repeats them after a reset. The booking's ids also depend on the time of the request: a partner
     may still know the ids from before the reset.
     """
-    city, category, payload = accepted.city, accepted.category, accepted.payload
+    category = accepted.category
     draw = (sandbox.seed(), next_number(connection))
-    rng, ids = seeded_rng(*draw), seeded_rng(*draw, round(now, 3))
+    rng = seeded_rng(*draw)
+    ids = seeded_rng(*draw, round(now, 3))
     scenario = _scenario(connection, sandbox, accepted, now, rng)
-    booking_id = _fresh_id(connection, PREFIX[category.kind], ids)
     trip = planner.TripRequest(
-        city=city,
-        tariff=tariff_of(city.currency),
+        city=accepted.city,
+        tariff=tariff_of(accepted.city.currency),
         category=category,
-        pickup=payload.pickup,
-        drop=payload.drop,
+        pickup=accepted.payload.pickup,
+        drop=accepted.payload.drop,
         rider=accepted.user.rider,
         scenario=scenario,
         start=now,
     )
     return Booking(
-        booking_id=booking_id,
+        booking_id=_fresh_id(connection, PREFIX[category.kind], ids),
         txn_id=f"TX{ids.randrange(16**12):012X}" if scenario in planner.RETRYING else None,
-        merchant_txn_id=payload.merchant_txn_id,
+        merchant_txn_id=accepted.payload.merchant_txn_id,
         user=accepted.user.id,
         category=category.id,
-        city=city.slug,
+        city=accepted.city.slug,
         created_at=now,
         scenario=scenario,
         request=request,
-        plan=planner.Planner(trip, sandbox.fleet(city.slug), rng).plan(),
+        plan=planner.Planner(trip, sandbox.fleet(accepted.city.slug), rng).plan(),
     )
 
 
@@ -260,7 +263,8 @@ def _scenario(
 
     For share this also decides whether a cab is found at once or after a retry.
     """
-    category, payload = accepted.category, accepted.payload
+    category = accepted.category
+    payload = accepted.payload
     scenario = pop_scenario(connection, category.kind) or planner.NORMAL
     if category.kind is not wire.Kind.SHARE:
         return scenario
@@ -280,8 +284,9 @@ def _shared_scenario(scenario: str, retry: bool, near: bool, rng: Random) -> str
         raise failure(None, NONE_HEADED)
     if scenario in (planner.SLOW_ALLOTMENT, planner.SHARE_RETRY_SLOW):
         return planner.SHARE_RETRY_SLOW
-    none = scenario in (planner.NO_CAB, planner.SHARE_RETRY_FAIL)
-    return planner.SHARE_RETRY_FAIL if none else planner.SHARE_RETRY
+    if scenario in (planner.NO_CAB, planner.SHARE_RETRY_FAIL):
+        return planner.SHARE_RETRY_FAIL
+    return planner.SHARE_RETRY
 
 
 def _fresh_id(connection: sqlite3.Connection, prefix: str, rng: Random) -> str:

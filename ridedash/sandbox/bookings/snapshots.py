@@ -29,7 +29,8 @@ NOTHING: Final = Driven(Decimal(0), Decimal(0))
 
 def driven(booking: Booking) -> Driven:
     """The ride of a booking as input for pricing, with the time for which the driver waited."""
-    ride, located = booking.plan.ride, booking.plan.first(wire.CLIENT_LOCATED)
+    ride = booking.plan.ride
+    located = booking.plan.first(wire.CLIENT_LOCATED)
     if ride is None:
         return NOTHING
     return driven_on(ride.route, ride.departs - located.at if located else 0.0)
@@ -157,7 +158,8 @@ def _auto(
 
 
 def _auto_approach(booking: Booking, phase: TripPhase, now: float) -> dict[str, Any]:
-    driver, leg = _driver(booking, phase), _leg(booking, phase)
+    driver = _driver(booking, phase)
+    leg = _leg(booking, phase)
     seconds, metres = leg.left(now)
     return {
         "driver_name": driver.driver_name,
@@ -174,7 +176,8 @@ def _auto_approach(booking: Booking, phase: TripPhase, now: float) -> dict[str, 
 
 def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, Any]:
     """`svc_money_balance`, and `trip_info` with a fare only if the city's autos are billed."""
-    price, terms = bill(booking, tariff), booking.request.terms
+    price = bill(booking, tariff)
+    terms = booking.request.terms
     category = tariff.find(booking.category)
     assert category is not None
     charge = convenience_charge(tariff, category)
@@ -203,8 +206,10 @@ def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, An
 
 
 def _balance(booking: Booking, payable: Decimal, *, ended: bool) -> float:
-    before = Decimal(str(wallet_of(booking.user))) - booking.request.terms.advance
-    return number(before - payable if ended and not booking.request.cash else before)
+    left = Decimal(str(wallet_of(booking.user))) - booking.request.terms.advance
+    if ended and not booking.request.cash:
+        left -= payable
+    return number(left)
 
 
 def _price(booking: Booking, tariff: Tariff, status: str) -> dict[str, Any]:
@@ -212,7 +217,7 @@ def _price(booking: Booking, tariff: Tariff, status: str) -> dict[str, Any]:
 
 
 def _places(booking: Booking, *, ended: bool = False) -> dict[str, Any]:
-    drop = booking.request.drop or (booking.plan.drop if ended else None) or NO_PLACE
+    drop = booking.request.drop or (ended and booking.plan.drop) or NO_PLACE
     return {"pickup_location": _lat_lng(booking.request.pickup), "drop_location": _lat_lng(drop)}
 
 

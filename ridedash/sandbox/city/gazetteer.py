@@ -137,9 +137,9 @@ def _score(entry: _Entry, wanted: str) -> int | None:
     0: the whole name. 1: its beginning. 2: beginnings of words of the name. 3: beginnings of words
     of name, kind, area or city. A street that is not named in full ranks below all of these.
     """
-    if not wanted:
-        return None if entry.rank_offset else 0
-    if entry.name == wanted:
+    if not wanted and entry.rank_offset:
+        return None
+    if wanted in ("", entry.name):
         return 0
     if entry.name.startswith(wanted):
         return 1 + entry.rank_offset

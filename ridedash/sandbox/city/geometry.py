@@ -73,7 +73,9 @@ def curve(points: Sequence[XY], *, closed: bool = False, step: float = 45.0) -> 
         count = max(1, round(span(p1, p2) / step))
         line.extend(_spline(p0, p1, p2, p3, i / count) for i in range(1, count))
         line.append(p2)
-    return line[:-1] if closed else line
+    if closed:
+        line.pop()
+    return line
 
 
 def _beyond(end: XY, inner: XY) -> XY:
@@ -168,7 +170,9 @@ def crossing(a: XY, b: XY, c: XY, d: XY) -> tuple[float, float] | None:
     if not 0 <= t <= 1:
         return None
     u = (qx * ry - qy * rx) / cross
-    return (t, u) if 0 <= u <= 1 else None
+    if not 0 <= u <= 1:
+        return None
+    return t, u
 
 
 def nearest_on(a: XY, b: XY, p: XY) -> tuple[float, float]:

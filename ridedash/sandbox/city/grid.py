@@ -25,8 +25,8 @@ class SegmentGrid:
         x0, y0, x1, y1 = int(a[0] // cell), int(a[1] // cell), int(b[0] // cell), int(b[1] // cell)
         if x0 == x1 and y0 == y1:
             return ((x0, y0),)
-        xs = range(x0, x1 + 1) if x0 < x1 else range(x1, x0 + 1)
-        ys = range(y0, y1 + 1) if y0 < y1 else range(y1, y0 + 1)
+        xs = range(min(x0, x1), max(x0, x1) + 1)
+        ys = range(min(y0, y1), max(y0, y1) + 1)
         return itertools.product(xs, ys)
 
     def add(self, key: int, a: XY, b: XY) -> None:

@@ -115,8 +115,9 @@ class RoadNetwork:
         It consists of one point when both are the same.
         """
         start, goal = self._foot(self.frame.xy(a)), self._foot(self.frame.xy(b))
-        legs = self._direct(start, goal) if start.edge == goal.edge else self._search(start, goal)
-        return self._route_of(legs)
+        if start.edge == goal.edge:
+            return self._route_of(self._direct(start, goal))
+        return self._route_of(self._search(start, goal))
 
     def _foot(self, p: XY) -> _Foot:
         cx, cy = math.floor(p[0] / _CELL_M), math.floor(p[1] / _CELL_M)
@@ -148,7 +149,9 @@ class RoadNetwork:
         line, run = self.mesh.edges[edge].line, self._metres[edge]
         inner = [p for p, m in zip(line, run, strict=True) if low + 0.01 < m < high - 0.01]
         part = [_at(line, run, low), *inner, _at(line, run, high)]
-        return part if start <= end else part[::-1]
+        if start > end:
+            part.reverse()
+        return part
 
     def _direct(self, start: _Foot, goal: _Foot) -> list[tuple[Line, int]]:
         edge = self.mesh.edges[start.edge]
@@ -166,7 +169,9 @@ class RoadNetwork:
 
     def _side(self, edge: int, node: int) -> float:
         """The distance along an edge at which its end `node` is."""
-        return 0.0 if self.mesh.edges[edge].a == node else self._metres[edge][-1]
+        if self.mesh.edges[edge].a == node:
+            return 0.0
+        return self._metres[edge][-1]
 
     def _ends(self, foot: _Foot) -> dict[int, float]:
         """The end nodes of a foot's edge, with the seconds from the foot to each."""

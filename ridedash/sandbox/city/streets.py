@@ -53,10 +53,10 @@ def grow(plan: CityPlan) -> Mesh:
 
 
 def _road(road: Road) -> Street:
-    via = metres(road.via)
-    return Street(
-        road.name, road.rank, tuple(via if road.straight else curve(via, closed=road.closed))
-    )
+    line = metres(road.via)
+    if not road.straight:
+        line = curve(line, closed=road.closed)
+    return Street(road.name, road.rank, tuple(line))
 
 
 def river_sides(river: River, extra: float = 0.0) -> tuple[Line, Line]:
@@ -87,8 +87,8 @@ def _fill(plan: CityPlan, rings: list[Line], signs: Signs) -> Iterator[Street]:
 
 
 def _face_at(rings: list[Line], p: XY) -> Line | None:
-    holding = [ring for ring in rings if inside(ring, p)]
-    return min(holding, key=area) if holding else None
+    holding = (ring for ring in rings if inside(ring, p))
+    return min(holding, key=area, default=None)
 
 
 def _fabric_streets(fabric: Fabric, ring: Line, signs: Signs) -> Iterator[Street]:
@@ -164,7 +164,9 @@ def _turned(p: XY, angle: float) -> XY:
 
 def ground(site: Site) -> Line:
     """The outline of a site in metres."""
-    return curve(metres(site.ring), closed=True) if site.soft else metres(site.ring)
+    if not site.soft:
+        return metres(site.ring)
+    return curve(metres(site.ring), closed=True)
 
 
 def _not_across(plan: CityPlan, mesh: Mesh) -> Mesh:

@@ -113,7 +113,9 @@ def authorize() -> AnyResponse:
     if problem:
         return _page(request.args, problem=problem, status=400)
     error = _parameter_error(request.args)
-    return _redirect_back(request.args, error=error) if error else _page(request.args)
+    if error:
+        return _redirect_back(request.args, error=error)
+    return _page(request.args)
 
 
 @bp.post("/authorize")
@@ -143,7 +145,8 @@ def decide() -> AnyResponse:
 def token() -> Response:
     """Exchange a code or a refresh token for tokens; errors follow RFC 6749 section 5.2."""
     request.max_content_length = BODY_LIMIT
-    sandbox, form = services(), request.form
+    sandbox = services()
+    form = request.form
     _check_client(sandbox)
     exchange = {"authorization_code": _by_code, "refresh_token": _by_refresh}.get(
         form.get("grant_type", "")
@@ -255,11 +258,13 @@ def _page(
         "authorize.html", users=SANDBOX_USERS, parameters=hidden, problem=problem, nonce=nonce
     )
     answer = make_response(html, status)
-    parts = urlsplit(parameters.get("redirect_uri", "")) if problem is None else None
-    # Chromium applies form-action to the redirect after the form too.
-    return_origin = f" {parts.scheme}://{parts.netloc}" if parts else ""
+    targets = "'self'"
+    if problem is None:
+        # Chromium applies form-action to the redirect after the form too.
+        parts = urlsplit(parameters.get("redirect_uri", ""))
+        targets += f" {parts.scheme}://{parts.netloc}"
     answer.headers["Content-Security-Policy"] = (
-        f"default-src 'none'; style-src 'nonce-{nonce}'; form-action 'self'{return_origin}; "
+        f"default-src 'none'; style-src 'nonce-{nonce}'; form-action {targets}; "
         "base-uri 'none'; frame-ancestors 'none'"
     )
     answer.headers["Cache-Control"] = "no-store"

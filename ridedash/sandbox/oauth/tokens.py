@@ -61,13 +61,17 @@ def user_of(cache: ReadCache, access_token: str, wall: float) -> str | None:
     user, expires_at = cache.get(
         ("token", access_token), lambda connection: _access(connection, access_token)
     )
-    return user if expires_at > wall else None
+    if expires_at <= wall:
+        return None
+    return user
 
 
 def _access(connection: sqlite3.Connection, token: str) -> tuple[str, float]:
     sql = "SELECT user, expires_at FROM tokens WHERE hash = ? AND kind = 'access'"
     row = connection.execute(sql, (fingerprint(token),)).fetchone()
-    return (row["user"], row["expires_at"]) if row else ("", 0.0)
+    if row is None:
+        return "", 0.0
+    return row["user"], row["expires_at"]
 
 
 def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> TokenGrant | None:

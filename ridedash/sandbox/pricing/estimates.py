@@ -82,8 +82,11 @@ def estimate(category: Category, priced: PricedTrip, signer: FareSigner) -> dict
     """The element of `ride_estimate` for a category other than share (see docs/field-notes.md)."""
     agreed = priced.terms(category)
     price = rates.price(priced.tariff, category, agreed, priced.trip)
-    total = priced.upfront(category) if category.upfront else price.total
-    spread = (Decimal(1), Decimal(1)) if category.upfront else METERED_SPREAD
+    total = price.total
+    spread = METERED_SPREAD
+    if category.upfront:
+        total = priced.upfront(category)
+        spread = (Decimal(1), Decimal(1))
     fee = rates.convenience_charge(priced.tariff, category)
     ends = (rates.rounded(total * part + fee, priced.tariff.step) for part in spread)
     low, high = (rates.number(end) for end in ends)
@@ -109,7 +112,9 @@ def estimate(category: Category, priced: PricedTrip, signer: FareSigner) -> dict
 
 
 def _fee_lines(fee: Decimal) -> list[dict[str, Any]]:
-    return [{"display_text": "Convenience charge", "value": rates.number(fee)}] if fee else []
+    if not fee:
+        return []
+    return [{"display_text": "Convenience charge", "value": rates.number(fee)}]
 
 
 def _hub(priced: PricedTrip, toll: Decimal) -> dict[str, Any]:
@@ -151,7 +156,8 @@ def share_estimate(category: Category, priced: PricedTrip) -> dict[str, Any]:
 
 def _share_fare(category: Category, priced: PricedTrip, seats: int) -> dict[str, Any]:
     actual, cost = priced.share(category, seats)
-    peak, symbol = priced.terms(category).surge, priced.tariff.symbol
+    peak = priced.terms(category).surge
+    symbol = priced.tariff.symbol
     return {
         "seats": seats,
         "actual_cost": rates.number(actual),

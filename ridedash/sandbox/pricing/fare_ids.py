@@ -60,7 +60,8 @@ class FareSigner:
             raw = base64.urlsafe_b64decode(fare_id.encode("ascii") + b"=" * (-len(fare_id) % 4))
         except (ValueError, binascii.Error):
             return None
-        signature, facts = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
+        signature = raw[:SIGNATURE_BYTES]
+        facts = raw[SIGNATURE_BYTES:]
         if not hmac.compare_digest(signature, self._signature(facts)):
             return None
         # fare_ids of an earlier version end with one more value

@@ -107,7 +107,9 @@ def surge(category: Category, when: datetime) -> Decimal:
     peak = any(start <= when.hour < end for start, end in PEAK_HOURS) and when.weekday() < 5
     if not peak or not category.surges:
         return ONE
-    return SHARE_SURGE if category.id == "share" else SURGE
+    if category.id == "share":
+        return SHARE_SURGE
+    return SURGE
 
 
 def is_night(when: datetime) -> bool:
@@ -156,12 +158,16 @@ def _meter(category: Category, terms: Terms, driven: Driven) -> Decimal:
     card = card_for(category, terms.airport)
     ratio = NIGHT_RATIO if terms.night and category.kind is wire.Kind.AUTO else ONE
     fare = metered(card, driven, terms.surge * ratio)
-    return fare + card.night_charge if terms.night else fare
+    if terms.night:
+        fare += card.night_charge
+    return fare
 
 
 def convenience_charge(tariff: Tariff, category: Category) -> Decimal:
     """The amount that the service adds to the fare of an auto; nothing for other categories."""
-    return tariff.convenience_charge if category.kind is wire.Kind.AUTO else Decimal(0)
+    if category.kind is not wire.Kind.AUTO:
+        return Decimal(0)
+    return tariff.convenience_charge
 
 
 def fixed_total(tariff: Tariff, category: Category, terms: Terms, driven: Driven) -> Decimal:
@@ -192,4 +198,6 @@ def rounded(amount: Decimal, step: Decimal) -> Decimal:
 
 def number(amount: Decimal) -> float:
     """An amount as a JSON number; whole amounts become integers."""
-    return int(amount) if amount == amount.to_integral_value() else float(amount)
+    if amount == amount.to_integral_value():
+        return int(amount)
+    return float(amount)

@@ -115,7 +115,9 @@ class Atlas:
         if taken or any(inside(water, middle) for water in self.waters):
             return []
         block = inset(ring, SETBACK_M)
-        return block if block and area(block) > 250 else []
+        if not block or area(block) <= 250:
+            return []
+        return block
 
     def houses(self, number: int) -> list[Line]:
         """The buildings of a block, built once."""
@@ -123,8 +125,9 @@ class Atlas:
             block = self.blocks[number]
             found = buildings(block, _lot_size(block))
             west, south, east, north = box(block)
-            by_rails = self._rail_grid.near((west, south), (east, north))
-            self._houses[number] = self._clear_of_rails(found) if by_rails else found
+            if self._rail_grid.near((west, south), (east, north)):
+                found = self._clear_of_rails(found)
+            self._houses[number] = found
         return self._houses[number]
 
     def build(self) -> None:

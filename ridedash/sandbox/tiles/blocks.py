@@ -17,7 +17,9 @@ def inset(ring: Sequence[XY], metres: float) -> Line:
     ]
     if any(_inverted(corners, moved, i) for i in range(count)):
         moved = [m for i, m in enumerate(moved) if not _inverted(corners, moved, i)]
-    return moved if len(moved) >= 3 and 0 < area(moved) < area(corners) else []
+    if len(moved) < 3 or not 0 < area(moved) < area(corners):
+        return []
+    return moved
 
 
 def _corners(ring: Sequence[XY]) -> Line:
@@ -78,7 +80,9 @@ def _house(lot: Line, seed: XY) -> Line:
 def _shrunk(ring: Line, metres: float) -> Line:
     count = len(ring)
     moved = [_mitred(ring[i - 1], ring[i], ring[(i + 1) % count], metres) for i in range(count)]
-    return [] if any(_inverted(ring, moved, i) for i in range(count)) else moved
+    if any(_inverted(ring, moved, i) for i in range(count)):
+        return []
+    return moved
 
 
 def _lots(block: Line, lot_m2: float) -> list[Line]:

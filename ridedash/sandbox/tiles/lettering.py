@@ -23,7 +23,9 @@ def _char_width(char: str) -> float:
         return 0.31
     if char in _WIDE:
         return 0.84
-    return 0.68 if char.isupper() else 0.56
+    if char.isupper():
+        return 0.68
+    return 0.56
 
 
 class LabelSpace:
@@ -107,8 +109,9 @@ def readable(stretch: Line) -> Line | None:
     corners = zip(stretch, stretch[1:], stretch[2:], strict=False)
     if chord < 0.955 * arc or any(_turn(*corner) > 0.42 for corner in corners):
         return None
-    leftwards = stretch[0][0] > stretch[-1][0] + 0.02 * chord
-    return stretch[::-1] if leftwards else stretch
+    if stretch[0][0] > stretch[-1][0] + 0.02 * chord:
+        return stretch[::-1]
+    return stretch
 
 
 def _turn(a: XY, b: XY, c: XY) -> float:

@@ -82,7 +82,9 @@ def _problem() -> str:
     given = [name for name in ("lat", "lon") if request.args.get(name, "").strip()]
     if given and _point() is None:
         return "lat and lon must both be given, as degrees"
-    return "" if _limit() > 0 else "limit must be a whole number above 0"
+    if _limit() <= 0:
+        return "limit must be a whole number above 0"
+    return ""
 
 
 def _point() -> LatLng | None:

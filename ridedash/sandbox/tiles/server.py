@@ -45,7 +45,9 @@ def find_tile(z: int, x: int, y: int, *, dark: bool = False) -> DrawnTile | None
         (n for n, box in enumerate(_boxes(z)) if box[0] <= x <= box[2] and box[1] <= y <= box[3]),
         None,
     )
-    return _sea(dark) if number is None else _drawn(number, z, x, y, dark)
+    if number is None:
+        return _sea(dark)
+    return _drawn(number, z, x, y, dark)
 
 
 def warm(zooms: tuple[int, ...] = (14, 15, 13, 16, 12)) -> None:

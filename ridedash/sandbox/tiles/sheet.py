@@ -168,5 +168,7 @@ class ZoomTiles:
 
 
 def _path(kind: str, data: str, more: str = "") -> str:
+    if not data:
+        return ""
     named = f' class="{kind}"' if kind else ""
-    return f'<path{named}{more} d="{data}"/>' if data else ""
+    return f'<path{named}{more} d="{data}"/>'

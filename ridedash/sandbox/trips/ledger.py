@@ -146,8 +146,12 @@ class Ledger:
     ) -> Booking | None:
         """A user's booking by its id, once the partner may know that id."""
         row = connection.execute(BY_ID, (booking_id, user)).fetchone()
-        booking = self._read(connection, row) if row else None
-        return booking if booking and booking.revealed(now) else None
+        if row is None:
+            return None
+        booking = self._read(connection, row)
+        if booking is None or not booking.revealed(now):
+            return None
+        return booking
 
     def tracked(self, cache: ReadCache, user: str, booking_id: str, txn_id: str) -> Booking | None:
         """A user's booking by its id, revealed or not, or else by its temporary transaction id."""
@@ -243,7 +247,9 @@ def next_number(connection: sqlite3.Connection) -> int:
     Call it inside the transaction that adds the booking.
     """
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'bookings'").fetchone()
-    return int(row["seq"]) + 1 if row else 1
+    if row is None:
+        return 1
+    return int(row["seq"]) + 1
 
 
 def queue_scenario(connection: sqlite3.Connection, scenario: str) -> None:

@@ -110,13 +110,15 @@ class Planner:
 
         Returns when another driver is found, or None.
         """
-        start, leaves = self._request.start, self._request.scenario == DRIVER_LEAVES
+        start = self._request.start
+        leaves = self._request.scenario == DRIVER_LEAVES
         if leaves and not self._call(start + LEAVING_S[0]):
             return None
         again = start + (LEAVING_S[1] if leaves else ACCEPTED_S + CANCELLED_S)
         self._add(wire.ALLOTMENT_RETRYING, again)
-        found = self._request.scenario != DRIVER_CANCELS_FAIL
-        return again + SHORTEST_PHASE_S + self._rng.uniform(0, 20) if found else None
+        if self._request.scenario == DRIVER_CANCELS_FAIL:
+            return None
+        return again + SHORTEST_PHASE_S + self._rng.uniform(0, 20)
 
     def _call(self, at: float) -> bool:
         """Let the nearest driver accept. Returns False if no cab is near.
@@ -136,14 +138,18 @@ class Planner:
     def _approach(self, allotted_at: float) -> bool:
         if not self._call(allotted_at) or not self._swap(allotted_at):
             return False
-        here, leg, driver = self._legs[-1].arrives, len(self._legs) - 1, len(self._drivers) - 1
+        here = self._legs[-1].arrives
+        leg = len(self._legs) - 1
+        driver = len(self._drivers) - 1
         if self._request.category.kind is not wire.Kind.AUTO:
             self._add(wire.CLIENT_LOCATED, here, leg, driver)
             here += self._rng.uniform(*WAITING_S)
         if self._bills_first():
             self._add(wire.INVOICE, here, leg, driver)
             here += self._rng.uniform(*WAITING_S)
-        self._starts = here if self._request.category.kind is not wire.Kind.AUTO else here + 60.0
+        if self._request.category.kind is wire.Kind.AUTO:
+            here += 60.0
+        self._starts = here
         return True
 
     def _swap(self, allotted_at: float) -> bool:
@@ -160,7 +166,8 @@ class Planner:
 
     def _ride(self, route: Route) -> None:
         self._legs.append(Leg(self._starts, route))
-        leg, driver = len(self._legs) - 1, len(self._drivers) - 1
+        leg = len(self._legs) - 1
+        driver = len(self._drivers) - 1
         self._add(wire.IN_PROGRESS, self._starts, leg, driver)
         end = self._starts + max(SHORTEST_PHASE_S, route.total_s)
         if self._request.category.kind is wire.Kind.AUTO:
@@ -173,7 +180,8 @@ class Planner:
 
         A ride without a drop goes to a random place. A rental visits a random place first.
         """
-        request, roads = self._request, self._request.city.roads
+        request = self._request
+        roads = self._request.city.roads
         if request.category.rental:
             via = random_destination(request.city, request.pickup, self._rng)
             end = request.drop or request.pickup
@@ -205,7 +213,8 @@ class Planner:
         Co-passengers get in before our guest and get out along the guest's route, so the cab makes
         no detour.
         """
-        approach, ride = self._legs[-2].route, self._legs[-1].route
+        approach = self._legs[-2].route
+        ride = self._legs[-1].route
         parts = [(number + 1) / (len(riders) + 1) for number in range(len(riders))]
         ins = [
             TripStop(r, "pickup", approach.at_seconds(approach.total_s * p * 0.6).position)
@@ -230,7 +239,9 @@ class Planner:
 
 
 def _waiting_status(kind: wire.Kind) -> str:
-    return wire.PENDING if kind is wire.Kind.AUTO else wire.ALLOTMENT_PENDING
+    if kind is wire.Kind.AUTO:
+        return wire.PENDING
+    return wire.ALLOTMENT_PENDING
 
 
 def random_destination(city: City, start: LatLng, rng: Random) -> LatLng:

@@ -29,7 +29,9 @@ class Leg:
     def motion(self, now: float) -> Motion:
         """Position, bearing and speed at a time."""
         moving = self.route.at_seconds(min(max(0.0, now - self.departs), self.route.total_s))
-        return moving if self.departs <= now < self.arrives else moving._replace(speed_kmh=0.0)
+        if not self.departs <= now < self.arrives:
+            return moving._replace(speed_kmh=0.0)
+        return moving
 
     def left(self, now: float) -> tuple[float, float]:
         """The remaining (seconds, metres)."""
@@ -84,8 +86,8 @@ class TripPlan:
     @property
     def allotted_at(self) -> float | None:
         """When the driver who will come is found, or None if no driver is found."""
-        calls = [phase.at for phase in self.phases if phase.status == wire.CALL_DRIVER]
-        return calls[-1] if calls else None
+        calls = (phase.at for phase in reversed(self.phases) if phase.status == wire.CALL_DRIVER)
+        return next(calls, None)
 
     @property
     def ride(self) -> Leg | None:
@@ -129,7 +131,9 @@ def plan_from_json(data: dict[str, Any]) -> TripPlan:
 
 def joined(routes: Sequence[Route]) -> Route:
     """Several routes joined to one; each begins where the previous one ends."""
-    points, metres, seconds = [*routes[0].points], [*routes[0].metres], [*routes[0].seconds]
+    points = [*routes[0].points]
+    metres = [*routes[0].metres]
+    seconds = [*routes[0].seconds]
     for route in routes[1:]:
         metres += [metres[-1] + each for each in route.metres[1:]]
         seconds += [seconds[-1] + each for each in route.seconds[1:]]
@@ -147,7 +151,8 @@ def driven_part(route: Route, seconds: float) -> Route:
             (*route.points, end), (*route.metres, route.total_m), (*route.seconds, seconds)
         )
     count = bisect_right(route.seconds, seconds)
-    before, after = route.seconds[count - 1], route.seconds[count]
+    before = route.seconds[count - 1]
+    after = route.seconds[count]
     step = (seconds - before) / (after - before)
     metres = route.metres[count - 1] + (route.metres[count] - route.metres[count - 1]) * step
     return Route(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict
@@ -42,6 +42,12 @@ class Fact(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    def unless_empty(self) -> Self | None:
+        """This value; None when each of its fields has its default."""
+        if self == type(self)():
+            return None
+        return self
 
 
 class Duration(Fact):
@@ -107,14 +113,16 @@ def rows(value: Any) -> list[dict[str, Any]]:
     if isinstance(value, Mapping):
         return [row(value)] if value else []
     found: list[dict[str, Any]] = []
-    for item in value[:ROWS_LIMIT] if isinstance(value, list | tuple) else ():
+    for item in items(value):
         found.extend(rows(item))
     return found[:ROWS_LIMIT]
 
 
 def items(value: Any) -> list[Any]:
     """The elements of a list, up to a limit; an empty list for any other value."""
-    return list(value[:ROWS_LIMIT]) if isinstance(value, list | tuple) else []
+    if not isinstance(value, list | tuple):
+        return []
+    return list(value[:ROWS_LIMIT])
 
 
 def text(value: Any) -> str | None:
@@ -124,9 +132,11 @@ def text(value: Any) -> str | None:
     """
     if value is None:
         return None
-    if not isinstance(value, str):
-        plain = number(value) if isinstance(value, int | Decimal | float) else None
+    if isinstance(value, int | Decimal | float):
+        plain = number(value)
         return None if plain is None else format(plain, "f")
+    if not isinstance(value, str):
+        return None
     if (
         len(value) <= TEXT_LIMIT
         and value.isascii()
@@ -144,7 +154,9 @@ def currency(value: Any) -> str | None:
     Any other word stays as it came.
     """
     code = text(value)
-    return code.upper() if code and _CODE.fullmatch(code) else code
+    if code and _CODE.fullmatch(code):
+        return code.upper()
+    return code
 
 
 def ident(value: Any, limit: int = 100) -> str | None:
@@ -155,15 +167,14 @@ def ident(value: Any, limit: int = 100) -> str | None:
     """
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if abs(value) < IDENT_LIMIT else ""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > limit * 2:
         return None
-    trimmed = value.strip() if len(value) <= limit * 2 else ""
-    known = (
-        len(trimmed) <= limit
-        and _IDENT.fullmatch(trimmed)
-        and trimmed.lower() not in {"null", "none", "na"}
-    )
-    return trimmed if known else None
+    trimmed = value.strip()
+    if len(trimmed) > limit or not _IDENT.fullmatch(trimmed):
+        return None
+    if trimmed.lower() in {"null", "none", "na"}:
+        return None
+    return trimmed
 
 
 def number(value: Any) -> Decimal | None:
@@ -179,11 +190,9 @@ def number(value: Any) -> Decimal | None:
         value = Decimal(repr(value))
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
-    return (
-        _bounded(Decimal(value))
-        if not isinstance(value, int) or abs(value) < NUMBER_LIMIT
-        else None
-    )
+    if isinstance(value, int) and abs(value) >= NUMBER_LIMIT:
+        return None
+    return _bounded(Decimal(value))
 
 
 def _bounded(value: Decimal) -> Decimal | None:
@@ -197,19 +206,25 @@ def _bounded(value: Decimal) -> Decimal | None:
     if len(str(value)) <= NUMBER_DIGITS and value.adjusted() >= -NUMBER_DIGITS // 2:
         return value  # Too short for more than 12 decimal places, which are costly to count.
     places = value.as_tuple().exponent
-    return value.quantize(_FINEST) if isinstance(places, int) and places < -NUMBER_DIGITS else value
+    if isinstance(places, int) and places < -NUMBER_DIGITS:
+        return value.quantize(_FINEST)
+    return value
 
 
 def positive(value: Any) -> Decimal | None:
     """A number that is not below zero; the service writes -1 for "none"."""
     found = number(value)
-    return found if found is not None and found >= 0 else None
+    if found is None or found < 0:
+        return None
+    return found
 
 
 def integer(value: Any) -> int | None:
     """A whole number, from a number or its text."""
     found = number(value)
-    return int(found) if found is not None and found == found.to_integral_value() else None
+    if found is None or found != found.to_integral_value():
+        return None
+    return int(found)
 
 
 def real(value: Any) -> float | None:
@@ -218,12 +233,16 @@ def real(value: Any) -> float | None:
     return None if found is None else float(found)
 
 
+_FLAGS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
 def flag(value: Any) -> bool | None:
     """A boolean, or the text of one; 1 and 0 count."""
     if isinstance(value, int):
         return {0: False, 1: True}.get(value)
-    word = value.strip().lower() if isinstance(value, str) else ""
-    return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(word)
+    if isinstance(value, str):
+        return _FLAGS.get(value.strip().lower())
+    return None
 
 
 def link(value: Any) -> str | None:
@@ -250,7 +269,8 @@ def link(value: Any) -> str | None:
 
 def point(lat: Any, lng: Any) -> LatLng | None:
     """A position from its two halves; None for (0, 0), half a position or one off the globe."""
-    north, east = real(lat), real(lng)
+    north = real(lat)
+    east = real(lng)
     if north is None or east is None or not is_valid(north, east) or (north == 0 and east == 0):
         return None
     return LatLng(north, east)
@@ -258,10 +278,12 @@ def point(lat: Any, lng: Any) -> LatLng | None:
 
 def place(value: Any) -> LatLng | None:
     """A position from `{lat, lng}` or `[lat, lng]`."""
-    if isinstance(value, list | tuple):
-        return point(value[0], value[1]) if len(value) == 2 else None
-    pair = row(value)
-    return point(pair.get("lat"), pair.get("lng"))
+    if not isinstance(value, list | tuple):
+        pair = row(value)
+        return point(pair.get("lat"), pair.get("lng"))
+    if len(value) != 2:
+        return None
+    return point(value[0], value[1])
 
 
 def ring(value: Any) -> tuple[LatLng, ...]:

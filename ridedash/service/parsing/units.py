@@ -19,7 +19,9 @@ _LENGTH_WORDS: Final = {"k": "kilometre", "mi": "mile", "m": "metre"}
 
 
 def _stem(unit: Any, stems: Mapping[str, Any]) -> str | None:
-    word = unit.strip().lower() if isinstance(unit, str) else ""
+    if not isinstance(unit, str):
+        return None
+    word = unit.strip().lower()
     return next((stem for stem in stems if word.startswith(stem)), None)
 
 
@@ -30,8 +32,7 @@ def time_unit(unit: Any, default: str | None = "minute") -> str | None:
     """
     if unit is None or unit == "":
         return default
-    stem = _stem(unit, _SECONDS)
-    return _UNIT_WORDS[stem] if stem else None
+    return _UNIT_WORDS.get(_stem(unit, _SECONDS) or "")
 
 
 def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
@@ -41,8 +42,7 @@ def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
     """
     if unit is None or unit == "":
         return default
-    stem = _stem(unit, _METRES)
-    return _LENGTH_WORDS[stem] if stem else None
+    return _LENGTH_WORDS.get(_stem(unit, _METRES) or "")
 
 
 def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration | None:
@@ -50,11 +50,14 @@ def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration 
 
     None for no number, an unknown unit, a value below zero, or more than a year.
     """
-    amount, stem = positive(value), _stem(time_unit(unit, default), _SECONDS)
+    amount = positive(value)
+    stem = _stem(time_unit(unit, default), _SECONDS)
     if amount is None or stem is None:
         return None
     seconds = round(amount * _SECONDS[stem])
-    return Duration(seconds=seconds) if seconds <= LONGEST_S else None
+    if seconds > LONGEST_S:
+        return None
+    return Duration(seconds=seconds)
 
 
 def length(value: Any, unit: Any = None, default: str = "kilometre") -> Distance | None:
@@ -62,30 +65,27 @@ def length(value: Any, unit: Any = None, default: str = "kilometre") -> Distance
 
     None for no number, an unknown unit, or a value below zero.
     """
-    amount, stem = positive(value), _stem(length_unit(unit, default), _METRES)
-    return (
-        None if amount is None or stem is None else Distance(metres=round(amount * _METRES[stem]))
-    )
+    amount = positive(value)
+    stem = _stem(length_unit(unit, default), _METRES)
+    if amount is None or stem is None:
+        return None
+    return Distance(metres=round(amount * _METRES[stem]))
 
 
 def measured_time(value: Any, default: str = "minute") -> Duration | None:
     """A span from `{value, unit}`; a bare number counts in the default unit."""
     pair = row(value)
-    return (
-        duration(pair.get("value"), pair.get("unit"), default)
-        if pair
-        else duration(value, None, default)
-    )
+    if not pair:
+        return duration(value, None, default)
+    return duration(pair.get("value"), pair.get("unit"), default)
 
 
 def measured_length(value: Any, default: str) -> Distance | None:
     """A length from `{value, unit}`; a bare number counts in the default unit."""
     pair = row(value)
-    return (
-        length(pair.get("value"), pair.get("unit"), default)
-        if pair
-        else length(value, None, default)
-    )
+    if not pair:
+        return length(value, None, default)
+    return length(pair.get("value"), pair.get("unit"), default)
 
 
 _TIME: Final = re.compile(
@@ -101,14 +101,20 @@ def service_time(value: Any) -> ServiceInstant | None:
     Parses ISO 8601 and its misspellings: `+5:30`, a comma before the milliseconds, a space before
     the offset, a zone name. A time without an offset has no instant.
     """
-    words = text(value) if isinstance(value, str) else None
-    return None if words is None else ServiceInstant(text=words, at=_instant(words))
+    if not isinstance(value, str):
+        return None
+    words = text(value)
+    if words is None:
+        return None
+    return ServiceInstant(text=words, at=_instant(words))
 
 
 def _instant(words: str) -> datetime | None:
     match = _TIME.fullmatch(words)
-    zone = _zone(match["zone"] or "") if match else None
-    if match is None or zone is None:
+    if match is None:
+        return None
+    zone = _zone(match["zone"] or "")
+    if zone is None:
         return None
     micros = (match["fraction"] or "0").ljust(6, "0")[:6]
     with suppress(ValueError, OverflowError):
@@ -122,7 +128,9 @@ def _zone(word: str) -> tzinfo | None:
         return UTC
     if word[:1] in {"+", "-"}:
         digits = word[1:].replace(":", "")
-        digits = (digits if len(digits) > 2 else f"{digits}00").rjust(4, "0")  # "+05": hours
+        if len(digits) <= 2:  # "+05": hours
+            digits += "00"
+        digits = digits.rjust(4, "0")
         minutes = int(digits[:2]) * 60 + int(digits[2:])
         if minutes >= 24 * 60:
             return None

@@ -22,6 +22,7 @@ PAUSE_MIN_S: Final = 0.001  # a shorter wait may end before the clock's value ha
 # the longest wait after 429 answers without Retry-After: it starts at 1 s and doubles
 LIMITED_MAX_S: Final = 30.0
 
+_CALLS: Final = {True: "write", False: "read"}  # Permit.write in words
 log = logging.getLogger(__name__)
 
 
@@ -113,7 +114,7 @@ class Traffic:
             ]
             self._begin()
         for write in was_open:
-            self._report("write" if write else "read", is_open=False)
+            self._report(_CALLS[write], is_open=False)
 
     def enter(self, priority: Priority, patience_s: float = 0.0) -> Permit:
         """The right to make a call, after a wait of at most `patience_s`. Raises errors.Throttled.
@@ -140,7 +141,7 @@ class Traffic:
                 self._note_limit(permit, result, retry_after_s, now)
             is_open = breaker.opened_at is not None
         if is_open is not was_open:
-            self._report("write" if permit.write else "read", is_open)
+            self._report(_CALLS[permit.write], is_open)
 
     def capacity(self, priority: Priority = Priority.REST) -> int:
         """How many polls may start now.
@@ -153,7 +154,9 @@ class Traffic:
                 return 0
             left = self._bucket.left(now) - self._reserve(priority)
             capacity = UNLIMITED if math.isinf(left) else max(0, math.floor(left + 1e-9))
-            return capacity if breaker.opened_at is None else min(capacity, 1)
+            if breaker.opened_at is not None:
+                return min(capacity, 1)
+            return capacity
 
     def wait_s(self, priority: Priority) -> float:
         """Seconds until a call of this priority may start; 0 means now."""
@@ -190,7 +193,9 @@ class Traffic:
         """Seconds since the last call to a silent service failed; 0 while it answers."""
         with self._lock:
             now = self._now()
-            return 0.0 if self._silent_since(now) is None else self._silence.quiet_s(now)
+            if self._silent_since(now) is None:
+                return 0.0
+            return self._silence.quiet_s(now)
 
     def key_refused_s(self) -> float | None:
         """For how long the service has refused the partner's key; None while it accepts it."""
@@ -205,8 +210,10 @@ class Traffic:
             return self._breakers[write].opened_at is not None
 
     def _silent_since(self, now: float) -> float | None:
-        since, opened_at = self._silence.since(now), self._breakers[False].opened_at
-        return opened_at if since is None and self._silence.is_known(now) else since
+        since = self._silence.since(now)
+        if since is None and self._silence.is_known(now):
+            return self._breakers[False].opened_at
+        return since
 
     def _report(self, calls: str, is_open: bool) -> None:
         self.hooks.breaker(calls, "open" if is_open else "closed")
@@ -243,7 +250,7 @@ class Traffic:
             is_probe = breaker.opened_at is not None
             permit = Permit(priority, now, breaker.begin(now))
         if is_probe:
-            calls = "write" if permit.write else "read"
+            calls = _CALLS[permit.write]
             log.info("the breaker of %s calls is half-open: this call is the probe", calls)
         return permit
 

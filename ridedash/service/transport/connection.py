@@ -123,8 +123,9 @@ def simple_get(
     raw_headers += [
         (name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()
     ]
-    target = path if params is None else path + b"?" + urlencode(params).encode("ascii")
-    address = httpcore.URL(scheme=scheme, host=host, port=port, target=target)
+    if params is not None:
+        path += b"?" + urlencode(params).encode("ascii")
+    address = httpcore.URL(scheme=scheme, host=host, port=port, target=path)
     return httpcore.Request("GET", address, headers=raw_headers, content=(), extensions=extensions)
 
 
@@ -161,7 +162,8 @@ class DeadlineBackend(httpcore.NetworkBackend):
     ) -> None:
         self._inner = httpcore.SyncBackend()
         self._resolver = resolver or resolve
-        self._egress, self._tls = egress, tls
+        self._egress = egress
+        self._tls = tls
 
     def connect_tcp(
         self,

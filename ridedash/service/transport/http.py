@@ -187,9 +187,9 @@ class Http:
                 return self._exchange(request, prepared, deadline)
         except Exception as exc:
             # whatever the error is, the outcome is unknown once a byte has left
-            sent = (
-                deadline.wrote if self._transport is None else not isinstance(exc, _BEFORE_SENDING)
-            )
+            sent = deadline.wrote
+            if self._transport is not None:
+                sent = not isinstance(exc, _BEFORE_SENDING)
             failure = NoAnswer(type(exc).__name__, sent=sent, cause=_cause(exc))
         raise failure
 
@@ -202,7 +202,8 @@ class Http:
         bodyless = request.method == "GET" and request.json is None and request.form is None
         try:
             if bodyless and self._transport is None and is_simple(request.url):
-                headers, timeouts = request.sent_headers(), _timeouts(deadline)
+                headers = request.sent_headers()
+                timeouts = _timeouts(deadline)
                 return simple_get(request.url, headers, request.params, timeouts)
             return _full_request(request, deadline)
         except Exception as exc:  # any failure here is ours and comes before the first byte
@@ -261,7 +262,8 @@ def _cause(exc: Exception) -> str:
 
 def _timeouts(deadline: Deadline) -> dict[str, Any]:
     """The library's own timeouts, as request extensions."""
-    connect, left = deadline.connect_left(), deadline.left()
+    connect = deadline.connect_left()
+    left = deadline.left()
     return {"timeout": {"connect": connect, "pool": connect, "read": left, "write": left}}
 
 
@@ -307,8 +309,11 @@ class _OpenResponse(NamedTuple):
 def _of_httpcore(response: httpcore.Response) -> _OpenResponse:
     headers: dict[str, str] = {}
     for raw_name, raw_value in response.headers:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        name = raw_name.decode("latin-1").lower()
+        value = raw_value.decode("latin-1")
+        if name in headers:
+            value = f"{headers[name]}, {value}"
+        headers[name] = value
     return _OpenResponse(response.status, headers, response.iter_stream(), response.close)
 
 
@@ -324,7 +329,8 @@ def _read(response: _OpenResponse, request: Request, deadline: Deadline) -> Answ
     if request.marks is not None:
         request.marks.answered = time.perf_counter()  # the head of the answer has arrived
     encoding = response.headers.get("content-encoding", "").strip().lower()
-    body, unread = b"", "in a content encoding"
+    body = b""
+    unread = "in a content encoding"
     try:
         if encoding in {"", "identity"}:
             body, unread = _body(response, request, deadline)

@@ -99,10 +99,10 @@ class CreateBody(Fact):
 
 
 def _words(got: dict[str, Any]) -> dict[str, Any]:
-    status = text(got.get("status"))
+    status = text(got.get("status")) or ""
     names = ("message", "code", "header", "text")
     return {
-        "status": status.upper() if status else None,
+        "status": status.upper() or None,
         **{name: text(got.get(name)) for name in names},
     }
 

@@ -42,12 +42,11 @@ class HubCharges(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Parse `hub_charges`; None when it is empty."""
         got = row(value)
-        found = cls(
+        return cls(
             total_hub_fee=number(got.get("total_hub_fee")),
             pickup_hub_fee=number(got.get("pickup_hub_fee")),
             pickup_hub_name=text(got.get("pickup_hub_name")),
-        )
-        return None if found == cls() else found
+        ).unless_empty()
 
 
 class Discounts(Fact):
@@ -64,15 +63,14 @@ class Discounts(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Parse `discounts`; None when it is empty."""
         got = row(value)
-        found = cls(
+        return cls(
             discount_type=text(got.get("discount_type")),
             discount_code=text(got.get("discount_code")),
             discount_mode=text(got.get("discount_mode")),
             discount=number(got.get("discount")),
             cashback=number(got.get("cashback")),
             pass_savings=number(got.get("pass_savings")),
-        )
-        return None if found == cls() else found
+        ).unless_empty()
 
 
 class Estimate(Fact):
@@ -119,7 +117,8 @@ class Estimate(Fact):
 
 def _upfront(got: dict[str, Any]) -> dict[str, Any]:
     """The fields of a fixed price; {} if fare or fare_id is missing, or if it does not apply."""
-    fare, fare_id = positive(got.get("fare")), ident(got.get("fare_id"), FARE_ID_LIMIT)
+    fare = positive(got.get("fare"))
+    fare_id = ident(got.get("fare_id"), FARE_ID_LIMIT)
     if fare is None or fare_id is None or flag(got.get("is_upfront_applicable")) is False:
         return {}
     discount = number(got.get("select_discount"))

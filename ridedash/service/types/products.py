@@ -91,7 +91,8 @@ def _nearness(got: dict[str, Any]) -> dict[str, Any]:
 
     See docs/field-notes.md.
     """
-    of_time, of_length = got.get("time_unit"), got.get("distance_unit")
+    of_time = got.get("time_unit")
+    of_length = got.get("distance_unit")
     eta = number(got.get("eta"))
     return {
         "distance_unit": length_unit(of_length),
@@ -113,7 +114,8 @@ class PickupPoint(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Parse one element of `pickup_points`; None without its id or position."""
         got = row(value)
-        key, position = integer(got.get("id")), fields.place(got)
+        key = integer(got.get("id"))
+        position = fields.place(got)
         if key is None or position is None:
             return None
         return cls(id=key, name=text(got.get("name")) or f"Pickup point {key}", position=position)
@@ -194,9 +196,7 @@ def _with_estimate(product: Product, estimate: dict[str, Any] | None) -> Product
 
 
 def _with_known_points(product: Product, zone: HotspotZone | None) -> Product:
-    known = {point.id for point in zone.points} if zone else set()
-    return product.model_copy(
-        update={
-            "pickup_point_ids": tuple(each for each in product.pickup_point_ids if each in known)
-        }
-    )
+    points = zone.points if zone else ()
+    known = {point.id for point in points}
+    ids = tuple(each for each in product.pickup_point_ids if each in known)
+    return product.model_copy(update={"pickup_point_ids": ids})

@@ -50,13 +50,12 @@ class Surcharge(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Parse one surcharge, an object or a text; None when it is empty."""
         got = row(value)
-        found = cls(
+        return cls(
             name=text(got.get("name")) or text(value),
             type=text(got.get("type")),
             value=number(got.get("value")),
             description=text(got.get("description")),
-        )
-        return None if found == cls() else found
+        ).unless_empty()
 
 
 class RateCard(Fact):
@@ -97,7 +96,9 @@ class RateCard(Fact):
 
 def _unless_na(value: Any) -> str | None:
     words = text(value)
-    return None if words is None or words.upper() in {"NA", "N/A"} else words
+    if words is None or words.upper() in {"NA", "N/A"}:
+        return None
+    return words
 
 
 class CancellationPolicy(Fact):
@@ -113,7 +114,9 @@ class CancellationPolicy(Fact):
     @property
     def free_minutes(self) -> int:
         """For how many whole minutes cancelling is free, rounded down."""
-        return self.applies_after.seconds // 60 if self.applies_after else 0
+        if not self.applies_after:
+            return 0
+        return self.applies_after.seconds // 60
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
@@ -126,7 +129,9 @@ class CancellationPolicy(Fact):
                 got.get("cancellation_charge_applies_after_time"), got.get("time_unit")
             ),
         )
-        return None if found.charge is None and found.applies_after is None else found
+        if found.charge is None and found.applies_after is None:
+            return None
+        return found
 
 
 class Package(Fact):

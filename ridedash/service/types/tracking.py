@@ -97,7 +97,9 @@ class TripInfo(Fact):
         if not got:
             return None
         ratio = text(got.get("night_charge_ratio"))
-        found = cls(
+        if ratio is not None and ratio.upper() == "NA":
+            ratio = None
+        return cls(
             billing_enabled=flag(got.get("billing_enabled")),
             discount=positive(got.get("discount")),
             advance=positive(got.get("advance")),
@@ -105,13 +107,12 @@ class TripInfo(Fact):
             amount=positive(got.get("amount")),
             distance=measured_length(got.get("distance"), "kilometre"),
             night_charges_applied=flag(got.get("night_charges_applied")),
-            night_charge_ratio=None if ratio is None or ratio.upper() == "NA" else ratio,
+            night_charge_ratio=ratio,
             payable_amount=positive(got.get("payable_amount")),
             trip_time=measured_time(got.get("trip_time")),
             ride_time=measured_time(got.get("ride_time")),
             cash_paid=positive(got.get("cash_paid")),
-        )
-        return None if found == cls() else found
+        ).unless_empty()
 
 
 class Snapshot(Fact):
@@ -181,7 +182,9 @@ class Snapshot(Fact):
 
 def upper(value: Any) -> str | None:
     """A word of the service in capitals, without outer spaces; None for anything but text."""
-    return (text(value) or "").upper() or None if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    return (text(value) or "").upper() or None
 
 
 def _otp(got: dict[str, Any]) -> dict[str, Any]:
@@ -195,7 +198,8 @@ def _cab(got: dict[str, Any]) -> dict[str, Any]:
     See docs/field-notes.md 11.
     """
     nested = row(got.get("cab_details"))
-    bearing, speed = fields.real(got.get("bearing")), fields.positive(got.get("speed"))
+    bearing = fields.real(got.get("bearing"))
+    speed = fields.positive(got.get("speed"))
     return {
         "position": fields.point(got.get("driver_lat"), got.get("driver_lng")),
         "bearing": None if bearing is None else bearing % 360 % 360,  # -1e-15 % 360 is 360.0
@@ -214,7 +218,9 @@ def _cab(got: dict[str, Any]) -> dict[str, Any]:
 def _rating(value: Any) -> Decimal | None:
     """A driver's rating of at most five stars; None for 0, "not rated", and for anything else."""
     stars = fields.positive(value)
-    return stars if stars and stars <= MOST_STARS else None
+    if not stars or stars > MOST_STARS:
+        return None
+    return stars
 
 
 def _passengers(value: Any) -> tuple[str, ...]:

@@ -98,12 +98,16 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value.tzinfo is None:
             raise ValueError("a datetime without a zone can't be stored")
         value = value.astimezone(UTC)
-        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+        if dialect.name == "sqlite":
+            return value.replace(tzinfo=None)
+        return value
 
     def process_result_value(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
         if value is None:
             return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        if value.tzinfo is None:
+            return value.replace(tzinfo=UTC)
+        return value.astimezone(UTC)
 
 
 def ShortText(length: int) -> TypeEngine[str]:  # noqa: N802 - named like the types it stands beside
@@ -183,7 +187,9 @@ class Database:
 
     def clock(self, wall: Clock) -> Clock:
         """The clock of all processes on this database: PostgreSQL's own; for SQLite `wall`."""
-        return DatabaseClock(self._time, wall) if self.dialect == "postgresql" else wall
+        if self.dialect != "postgresql":
+            return wall
+        return DatabaseClock(self._time, wall)
 
     def upgrade(self) -> None:
         """Migrate the tables to this version's revision; safe when several processes start at once.
@@ -283,7 +289,9 @@ class DatabaseClock:
         wall: Clock,
         monotonic: Monotonic = since_boot,
     ) -> None:
-        self._ask, self._wall, self._monotonic = ask, wall, monotonic
+        self._ask = ask
+        self._wall = wall
+        self._monotonic = monotonic
         self._asking = threading.Lock()
         self._known: Reading | None = None
         self._next = float("-inf")

@@ -53,11 +53,9 @@ class OldRevision(WrongTables):
     """The database has the tables of an older version and needs an upgrade."""
 
     def __init__(self, revision: str | None, url: str) -> None:
-        at = (
-            f"at revision {revision!r}, older than this version of ridedash"
-            if revision
-            else "without tables"
-        )
+        at = "without tables"
+        if revision:
+            at = f"at revision {revision!r}, older than this version of ridedash"
         super().__init__(
             f"the database {url} is {at}, so not current: run `ridedash db upgrade` first"
         )

@@ -47,7 +47,9 @@ def made_at(number: int) -> datetime | None:
     On PostgreSQL it is too late by the length of the table's sequence: 4 s for a million rows.
     """
     second = number >> SHIFT
-    return datetime.fromtimestamp(SINCE + second, UTC) if 0 < second < LATEST else None
+    if not 0 < second < LATEST:
+        return None
+    return datetime.fromtimestamp(SINCE + second, UTC)
 
 
 def postgresql_default(table: str) -> str:

@@ -19,6 +19,12 @@ from ridedash.sandbox.tiles.server import _atlas, _prepared, bp, create_tiles_ap
 ZOOMS = pytest.mark.parametrize("zoom", range(11, 19))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _warmed() -> None:
+    """The streets have grown before, whichever test comes first."""
+    warm()
+
+
 @pytest.fixture
 def client() -> FlaskClient:
     return create_tiles_app().test_client()

@@ -127,7 +127,8 @@ def forward_change(account_id: int) -> BaseResponse:
 
 def _change(account_id: int, change: Callable[[AccountManager, int], str]) -> BaseResponse:
     _require_own(account_id)
-    s, me = services(), current_staff()
+    s = services()
+    me = current_staff()
     try:
         outcome = change(AccountManager(s.db, s.clock, me.property_id, me.id), account_id)
     except LookupError:

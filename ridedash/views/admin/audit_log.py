@@ -267,11 +267,14 @@ def export() -> Response:
 
     The audit entry of the export is written before it begins.
     """
-    app, me = services(), current_staff()
+    app = services()
+    me = current_staff()
     with app.db.read() as s:
         prop = s.get_one(Property, me.property_id)
         names = _names(s, prop.id)
-    tz, subject, now = zone(prop.timezone), f"properties:{prop.id}", app.clock()
+    tz = zone(prop.timezone)
+    subject = f"properties:{prop.id}"
+    now = app.clock()
     filters = _filter(tz)
     with app.db.write() as s:
         facts = {"property_id": prop.id, "query": _filter_facts(filters)}
@@ -303,7 +306,8 @@ def _exported(
             rows = entries(s, property_id, filters, BATCH)
             rides = _rides(s, property_id, rows, None)
         for row in rows:
-            line, ride = _line(row, names, rides, tz), rides.get(_order(row))
+            line = _line(row, names, rides, tz)
+            ride = rides.get(_order(row))
             yield [
                 row.at.astimezone(tz).isoformat(timespec="seconds"),
                 line.who,
@@ -330,7 +334,8 @@ def _folds(lines: list[AuditLine], *, folded: bool) -> list[Fold]:
     """The lines, with consecutive steps of ridedash itself folded together if that is wanted."""
     found = []
     for machine, run in groupby(lines, lambda line: folded and line.machine):
-        steps, title = list(run), ""
+        steps = list(run)
+        title = ""
         if machine:
             title = ngettext("%(num)d step of ridedash", "%(num)d steps of ridedash", len(steps))
         found.append(Fold(steps, title))

@@ -112,7 +112,9 @@ def _read_words(read: KioskForm) -> None:
 
 
 def _read_choices(read: KioskForm, accounts: Mapping[int, str]) -> None:
-    typed, valid, wrong = read.typed, read.valid, read.wrong
+    typed = read.typed
+    valid = read.valid
+    wrong = read.wrong
     for name, known in (("rule", WhoPays), ("shows", SHOWS)):
         valid[name] = typed[name]
         if typed[name] not in {str(each) for each in known}:
@@ -122,7 +124,8 @@ def _read_choices(read: KioskForm, accounts: Mapping[int, str]) -> None:
     if typed["account_id"] and number not in accounts:
         wrong["account_id"] = _("Choose one from the list.")
     languages = typed["languages"]
-    valid["languages"], valid["default_language"] = languages, typed["default_language"]
+    valid["languages"] = languages
+    valid["default_language"] = typed["default_language"]
     if not 1 <= len(languages) <= MOST_LANGUAGES:
         wrong["languages"] = _("Choose one to eight languages.")
     elif typed["default_language"] not in languages:
@@ -130,7 +133,9 @@ def _read_choices(read: KioskForm, accounts: Mapping[int, str]) -> None:
 
 
 def _read_numbers(read: KioskForm, country: str | None) -> None:
-    typed, valid, wrong = read.typed, read.valid, read.wrong
+    typed = read.typed
+    valid = read.valid
+    wrong = read.wrong
     valid["idle_s"] = whole_number(typed["idle_s"], *IDLE_S) if typed["idle_s"] else None
     if typed["idle_s"] and valid["idle_s"] is None:
         wrong["idle_s"] = _("Type seconds from 20 to 600, or nothing.")

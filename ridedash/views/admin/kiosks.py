@@ -49,7 +49,8 @@ class HintForm:
 @needs(MANAGE)
 def show() -> str:
     """The devices of the property with their health."""
-    now, property_id = services().clock(), current_staff().property_id
+    now = services().clock()
+    property_id = current_staff().property_id
     with services().db.read() as s:
         rows = devices_of(s, property_id)
         visits = _visits_today(s, rows)
@@ -83,7 +84,8 @@ def add() -> Answer:
         if len(devices_of(s, property_id)) >= MOST:
             read.wrong["name"] = _("There are forty devices already. Revoke one first.")
         if not read.wrong:
-            kind, name = KioskKind(read.typed["kind"]), read.valid["name"]
+            kind = KioskKind(read.typed["kind"])
+            name = read.valid["name"]
             row = new_device(s, property_id, kind, name, services().clock())
             _set(row, read)
             record(s, "kiosk.added", f"kiosks:{row.id}", kind=row.kind, rule=row.rule)
@@ -143,14 +145,16 @@ def device_page(
     wrong: dict[str, str] | None = None,
 ) -> str:
     """The page of one device. `code`: a pairing code, which is shown this once."""
-    now, property_id = services().clock(), current_staff().property_id
+    now = services().clock()
+    property_id = current_staff().property_id
     with services().db.read() as s:
         row = mine(s, kiosk_id)
         prop = s.get_one(Property, property_id)
         visits = _visits_today(s, [row]).get(row.id)
         hints = [each for each in hints_of(s, property_id) if each.kiosk_id in (None, row.id)]
         accounts = {each.id: each.label for each in accounts_of(s, property_id)}
-    tz, skew = zone(prop.timezone), skew_s(row)
+    tz = zone(prop.timezone)
+    skew = skew_s(row)
     found = form or stored_form(row)
     problems = found.wrong | (hint.wrong if hint else {}) | (wrong or {})
     return render_template(

@@ -75,7 +75,9 @@ def _read() -> HintForm:
 
 
 def _check(read: HintForm) -> None:
-    typed, valid, wrong = read.typed, read.valid, read.wrong
+    typed = read.typed
+    valid = read.valid
+    wrong = read.wrong
     if not typed["point"]:
         wrong["point"] = _("Type the point's name, as the ride company calls it.")
     words = {code: text for code, text in typed["words"].items() if text}

@@ -46,7 +46,8 @@ def save() -> Answer:
     Without a number, a new place gets the first free number. A place that already has the number is
     only replaced with `replace`.
     """
-    kind, number = request.form.get("kind", ""), request.form.get("slot", "")
+    kind = request.form.get("kind", "")
+    number = request.form.get("slot", "")
     if kind not in KINDS or number not in ("", *map(str, SLOTS)):
         abort(400)
     if "remove" in request.form:
@@ -103,10 +104,8 @@ def _typed(place: TypedPlace) -> dict[str, object]:
 @needs(MANAGE)
 def add_centre() -> Answer:
     """Add a cost centre."""
-    property_id, name = (
-        current_staff().property_id,
-        one_line(request.form.get("name", ""), CENTRE_MAX),
-    )
+    property_id = current_staff().property_id
+    name = one_line(request.form.get("name", ""), CENTRE_MAX)
     with services().db.write() as s:
         known = {row.name.casefold() for row in cost_centres_of(s, property_id)}
         if name and name.casefold() not in known:
@@ -136,7 +135,8 @@ def change_centre(centre_id: int) -> BaseResponse:
 def _page(wrong: dict[str, object] | None = None) -> str:
     property_id = current_staff().property_id
     with services().db.read() as s:
-        favourites, centres = favourites_of(s, property_id), cost_centres_of(s, property_id)
+        favourites = favourites_of(s, property_id)
+        centres = cost_centres_of(s, property_id)
     message = (
         "" if wrong else message_for({"saved": _("Saved."), "removed": _("Taken off the list.")})
     )

@@ -65,7 +65,8 @@ def look_at(property_id: int) -> BaseResponse:
 
 def _record(s: Session, what: str, property_id: int) -> None:
     """Write an audit entry to the log of the property that it is about."""
-    who, now = by_staff(current_staff().id), services().clock()
+    who = by_staff(current_staff().id)
+    now = services().clock()
     audit.record(s, who, what, f"properties:{property_id}", "ok", now, property_id=property_id)
 
 

@@ -27,7 +27,8 @@ HERE: Final = "/admin/languages/read"
 @needs(MANAGE)
 def show() -> str:
     """Show the critical sentences of a language beside the English ones, and who has read them."""
-    language, now = _chosen(), services().clock()
+    language = _chosen()
+    now = services().clock()
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
         review = reviews_of(s, prop.id).get(language.code)
@@ -56,8 +57,11 @@ def save() -> BaseResponse:
     The form has a digest of the sentences that it showed, so that later changes don't count as
     read.
     """
-    language, staff, app = _chosen(), current_staff(), services()
-    read, subject = "undo" not in request.form, f"properties:{staff.property_id}"
+    language = _chosen()
+    staff = current_staff()
+    app = services()
+    read = "undo" not in request.form
+    subject = f"properties:{staff.property_id}"
     if read and "sure" not in request.form:
         return redirect(f"{HERE}?language={language.tag}", code=303)
     with app.db.write() as s:

@@ -57,7 +57,8 @@ def show(token: str) -> str:
 @needs(OPEN)
 def accept(token: str) -> Answer:
     """Use the link: store the password, and end the sign-ins made with an earlier password."""
-    name, password = cleaned(request.form.get("name", "")), request.form.get("password", "")
+    name = cleaned(request.form.get("name", ""))
+    password = request.form.get("password", "")
     with services().db.read() as s:
         row = _open(s, token)
         wrong = _wrong(s, row, name, password)
@@ -129,7 +130,8 @@ def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> 
         staff.password_hash = hashed
         close_all_sign_ins(s, staff.id)
     what = "staff.joined" if row.staff_id is None else "password.set"
-    who, facts = by_staff(staff.id), {"invitation": row.id, "invited_by": row.made_by}
+    who = by_staff(staff.id)
+    facts = {"invitation": row.id, "invited_by": row.made_by}
     audit.record(s, who, what, str(who), "ok", now, property_id=row.property_id, **facts)
     return staff
 

@@ -102,7 +102,8 @@ def sign_in_post() -> Answer:
     password = request.form.get("password", "")
     if not name or not password or len(password) > passwords.LONGEST_TYPED:
         return _refused(target, name, _("Type your name and your password."), 400)
-    s, address = services(), request.remote_addr or ""
+    s = services()
+    address = request.remote_addr or ""
     with s.db.read() as db:
         staff = find_staff(db, name)
         browser = known_browsers.key_for(staff)
@@ -165,7 +166,8 @@ def on_csrf(error: CSRFError) -> Answer | errors.Answer:
 @needs(SEE)
 def sign_out() -> BaseResponse:
     """End the sign-in on the server."""
-    staff, sid = current_staff(), session.get("sid", "")
+    staff = current_staff()
+    sid = session.get("sid", "")
     s = services()
     with s.db.write() as db:
         close_sign_in(db, sid)
@@ -226,7 +228,8 @@ def _record_refusal(staff: Staff | None, name: str, address: str, browser: str) 
     s = services()
     whom, home = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
     with s.db.write() as db:
-        now, facts = s.clock(), {"address": address, "property_id": home}
+        now = s.clock()
+        facts = {"address": address, "property_id": home}
         sign_in_failed(db, name, now, browser)
         audit.record(db, VISITOR, "sign_in", whom, "refused", now, **facts)
 
@@ -296,7 +299,8 @@ def _refused(target: str, name: str, error: str, status: int) -> tuple[str | Res
 
 
 def _form(target: str, *, name: str = "", error: str = "", kept: str = "") -> str:
-    prop, demo = _property(), _demo()
+    prop = _property()
+    demo = _demo()
     return render_template(
         "auth/sign_in.html",
         target=target,

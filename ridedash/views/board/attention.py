@@ -103,7 +103,8 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
 
 def _searching(facts: RideFacts) -> Need | None:
     """A driver was lost, or none has come for long, and nobody has said that they wait for one."""
-    lost, since = facts.since(DRIVER_LOST), facts.since(facts.status or "")
+    lost = facts.since(DRIVER_LOST)
+    since = facts.since(facts.status or "")
     waits = facts.since(SEEN_LONG_SEARCH)
     begun = max((at for at in (lost, since) if at is not None), default=None)
     if waits is not None and begun is not None and waits >= begun:

@@ -108,7 +108,8 @@ def desk_kiosks(s: Session, now: datetime) -> DeskKiosks:
 @needs(BOOK)
 def come(visit_id: str) -> Answer:
     """Tell the guest who asked for help that a member of staff is coming."""
-    now, me = services().clock(), current_staff()
+    now = services().clock()
+    me = current_staff()
     with services().db.write() as s:
         visit = answer_help(s, me.property_id, visit_id[:32], me.id, now)
         if visit is None:
@@ -124,7 +125,9 @@ def come(visit_id: str) -> Answer:
 @limiter.limit("30/minute", key_func=by_staff_key)
 def new_code() -> Answer:
     """Make a desk code for a guest at a kiosk and show it once: only its hash is stored."""
-    me, app, now = current_staff(), services(), services().clock()
+    me = current_staff()
+    app = services()
+    now = services().clock()
     typed = request.form.get("guest_id", "")
     wanted = NewCode(
         me.property_id, me.id, "house_pays" in request.form, row_id(typed) if typed else None
@@ -158,14 +161,17 @@ def code_form() -> str:
 @needs(BOOK)
 def hand_over(kiosk_id: int) -> Answer:
     """Hand a tablet of the desk to a guest: it begins a new visit in the guest's language."""
-    language, now, me = request.form.get("language", ""), services().clock(), current_staff()
+    language = request.form.get("language", "")
+    now = services().clock()
+    me = current_staff()
     with services().db.write() as s:
         row = device_of(s, me.property_id, kiosk_id, hold=True)
         if row is None or row.revoked_at is not None or not row.attended:
             abort(404)
         if language not in LANGUAGES:
             abort(400)
-        row.handed_at, row.handed_language = now, language
+        row.handed_at = now
+        row.handed_language = language
         facts = {"property_id": me.property_id, "language": language}
         audit.record(s, by_staff(me.id), "kiosk.handed", f"kiosks:{row.id}", "ok", now, **facts)
     return _done()
@@ -179,7 +185,8 @@ def _done() -> Answer:
 @needs(BOOK)
 def answer(ask_id: int) -> Answer:
     """Store the desk's answer to a guest's request: yes, yes and the property pays, or no."""
-    choice, me = request.form.get("answer", ""), current_staff()
+    choice = request.form.get("answer", "")
+    me = current_staff()
     reason = request.form.get("reason", "") if choice == DECLINE else ""
     with services().db.read() as s:
         row = s.get(KioskAsk, ask_id)

@@ -104,7 +104,8 @@ def board() -> str:
     with s.db.read() as db:
         bar = staff_bar(bar_facts(db, s.clock()))
         prop = db.get_one(Property, current_staff().property_id)
-        calls, kiosks = calls_of(db, bar.rings, s.clock()), desk_kiosks(db, s.clock())
+        calls = calls_of(db, bar.rings, s.clock())
+        kiosks = desk_kiosks(db, s.clock())
     found = _board(bar)
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
@@ -147,8 +148,10 @@ def board_json() -> BaseResponse:
 
     `?only=bar` is for pages that have no list.
     """
-    sign_in, now = current_sign_in(), services().clock()
-    number, only_bar = request.args.get("ride", type=row_id) or 0, request.args.get("only") == "bar"
+    sign_in = current_sign_in()
+    now = services().clock()
+    number = request.args.get("ride", type=row_id) or 0
+    only_bar = request.args.get("only") == "bar"
     page = "/board.json?"
     if only_bar:
         page += "only=bar"
@@ -177,7 +180,8 @@ def board_json() -> BaseResponse:
 
 
 def _poll(number: int, now: datetime, *, only_bar: bool) -> CacheEntry[Poll]:
-    staff, s = current_staff(), services()
+    staff = current_staff()
+    s = services()
     key = Key("bar", (staff.property_id, staff.role), "")
     bar = staff_bar(_read(key, lambda db: bar_facts(db, now)))
     if only_bar:
@@ -191,7 +195,8 @@ def _poll(number: int, now: datetime, *, only_bar: bool) -> CacheEntry[Poll]:
 
 def _board(bar: StaffBar) -> Board:
     """The rows in a language, shared by all pages of the property in that language."""
-    s, property_id = services(), current_staff().property_id
+    s = services()
+    property_id = current_staff().property_id
 
     def make(before: Board | None) -> CacheEntry[Board]:
         now = s.clock()

@@ -99,7 +99,8 @@ def item(facts: RideFacts, *, stale: bool, paused: bool) -> BoardItem:
     `stale`: its facts are too old. `paused`: no ride is being updated, and the top bar says so.
     """
     page = facts.page
-    shown, live = notices(facts, Audience.STAFF), is_live(page)
+    shown = notices(facts, Audience.STAFF)
+    live = is_live(page)
     need = need_of(facts, shown, live=live, stale=stale, paused=paused)
     rank = _rank(facts, live, need)
     row = _row(facts, live, need if rank <= NEEDS else None, GROUPS.get(rank, "now"), stale)
@@ -149,7 +150,8 @@ def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
 
     The cars of one press were placed at one instant, and are in the order of their numbers.
     """
-    order, ride = facts.page.order, facts.page.ride
+    order = facts.page.order
+    ride = facts.page.ride
     then = order.pickup_at or order.guest_until
     if rank == PLANNED and then:
         return then.timestamp(), order.id
@@ -162,8 +164,11 @@ def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
 
 
 def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: bool) -> BoardRow:
-    page, words = facts.page, parts.lead(facts, Audience.STAFF)
-    cab, drop, timer = parts.cab(facts), parts.drop_place(facts), parts.timer(facts)
+    page = facts.page
+    words = parts.lead(facts, Audience.STAFF)
+    cab = parts.cab(facts)
+    drop = parts.drop_place(facts)
+    timer = parts.timer(facts)
     seen_at = page.ride.seen_at if page.ride else None
     return BoardRow(
         id=page.order.id,
@@ -209,7 +214,8 @@ def _placed(facts: RideFacts) -> str:
 
 def _ended(facts: RideFacts) -> str:
     """The time by which the rides that are over are sorted."""
-    order, ride = facts.page.order, facts.page.ride
+    order = facts.page.order
+    ride = facts.page.ride
     ended = order.resolved_at if ride is None else ride.ended_at
     return facts.day_at(ended) if ended else ""
 

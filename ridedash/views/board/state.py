@@ -138,7 +138,8 @@ def needs_now(s: Session, shown: Shown, since: datetime | None) -> list[BoardRow
 
 def board_of(s: Session, shown: Shown, marks: Sequence[BoardMark], before: Board | None) -> Board:
     """The board now. Unchanged rows of `before` are reused; `before` itself if no row changed."""
-    now, stored = shown.now, before.rows if before else {}
+    now = shown.now
+    stored = before.rows if before else {}
     turned_at = shown.time.turned_at
     keys = {
         each.order_id: RowKey(

@@ -132,8 +132,10 @@ def read_phone() -> Answer:
     `q` is the text, `field` its control, `guest` the id of the chosen guest. The text comes in the
     body, so that no address has a number. `wrong`: it can't be booked with as it stands.
     """
-    field, typed = request.form.get("field", ""), request.form.get("q", "")
-    property_id, guest_id = current_staff().property_id, row_id(request.form.get("guest", ""))
+    field = request.form.get("field", "")
+    typed = request.form.get("q", "")
+    property_id = current_staff().property_id
+    guest_id = row_id(request.form.get("guest", ""))
     with services().db.read() as s:
         country = s.get_one(Property, property_id).country
         known = guests.phones_of(s, property_id, guest_id) if guest_id else frozenset()
@@ -169,7 +171,8 @@ def guest_json(
 
 def _cars(page: BookingPage) -> dict[str, Any]:
     """The answer for the page's script: the cards as markup, the hotspot for the map."""
-    cars, ends = page.cars, page.ends
+    cars = page.cars
+    ends = page.ends
     zone = cars.estimates.zone if cars.estimates else None
     return {
         "html": render_template("booking/_cars.html", alone=True, **cars_context(page)),
@@ -202,7 +205,9 @@ def _place(found: Place) -> dict[str, Any]:
 
     "Meridian Airport" needs no "airport" beside it.
     """
-    name, area, kind = found.name.casefold(), found.area, found.kind.replace("_", " ")
+    name = found.name.casefold()
+    area = found.area
+    kind = found.kind.replace("_", " ")
     if area.casefold() in name:
         area = ""
     if kind.casefold() in (name, area.casefold(), *name.split()):
@@ -218,7 +223,8 @@ def _place(found: Place) -> dict[str, Any]:
 
 def _suggested() -> list[dict[str, Any]]:
     """Places before a text is typed."""
-    end, guest_id = request.args.get("end", "drop"), request.args.get("guest", type=row_id)
+    end = request.args.get("end", "drop")
+    guest_id = request.args.get("guest", type=row_id)
     other = sent_point(request.args.get("other", "")[:50])
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
@@ -242,7 +248,8 @@ def _led_by(own: list[Suggestion], found: list[Place], typed: str) -> list[dict[
     A favourite keeps its own name. A recent drop gets the gazetteer's name, which is often fuller.
     Places whose whole name was typed come first of all, because Enter chooses the first place.
     """
-    rows, others = [], found
+    rows = []
+    others = found
     for place in own:
         same = found_again(place, others)
         others = [each for each in others if each not in same]
@@ -291,8 +298,10 @@ def _about(guest: Guest, now: datetime, zone: ZoneInfo) -> list[str]:
 
 
 def _exact(guest: Guest, typed: str) -> bool:
-    text, digits = plain_code(" ".join(typed.split())).casefold(), phone_digits(typed)
+    text = plain_code(" ".join(typed.split())).casefold()
+    digits = phone_digits(typed)
     numbers = map(without_extension, (guest.phone, guest.phone2))
     phone = len(digits) >= WHOLE_PHONE and any(each.endswith(digits) for each in numbers)
-    room, name = (guest.room or "").casefold(), name_key(guest.name)
+    room = (guest.room or "").casefold()
+    name = name_key(guest.name)
     return bool(text) and (phone or text == room or name_key(text) == name != "")

@@ -75,8 +75,11 @@ class EstimateFailedError(Exception):
         again_s: int | None = None,
     ) -> None:
         super().__init__(headline)
-        self.headline, self.detail = headline, detail
-        self.status, self.quoted, self.end = status, quoted, end
+        self.headline = headline
+        self.detail = detail
+        self.status = status
+        self.quoted = quoted
+        self.end = end
         self.again_s = again_s
 
     @property
@@ -103,7 +106,9 @@ class Estimator:
     """Fetches products for the person who books: a member of staff, or a guest at a kiosk."""
 
     def __init__(self, services: Services, owner: OfferOwner, locale: str) -> None:
-        self.services, self.owner, self.locale = services, owner, locale
+        self.services = services
+        self.owner = owner
+        self.locale = locale
 
     def named(self, name: str, point: LatLng) -> str:
         """The name of a place; for a pin that has no name, one made of the address near it."""
@@ -194,7 +199,8 @@ class Estimator:
         self, trip: Trip, account_id: int | None
     ) -> tuple[ProductList, Trip, datetime, bool]:
         """The products, their trip, the time of the answer, and whether it is an earlier answer."""
-        now, key = self.services.clock(), (self.owner.property_id, trip.pickup, trip.drop)
+        now = self.services.clock()
+        key = (self.owner.property_id, trip.pickup, trip.drop)
         lists = _cached_lists()
         try:
             listed, trip = self._ask(trip, account_id)
@@ -234,7 +240,8 @@ class Estimator:
         """
         if trip.drop is None:
             return listed
-        vain, now = _unpriced(), self.services.clock().timestamp()
+        vain = _unpriced()
+        now = self.services.clock().timestamp()
         ends = self.owner.property_id, trip.pickup, trip.drop
         unpriced = [
             product

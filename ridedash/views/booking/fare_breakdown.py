@@ -159,7 +159,8 @@ def _package_table(package: Package, product: Product, pay: Pay, number: Number)
 
 
 def _estimate_table(estimate: Estimate, pay: Pay, number: Number) -> FareTable:
-    hub, off = estimate.hub_charges, estimate.discounts
+    hub = estimate.hub_charges
+    off = estimate.discounts
     fees = tuple((line.display_text, pay(line.value)) for line in estimate.booking_fee_lines)
     lines = _lines(
         (_("Fixed price"), pay(estimate.upfront_fare) if estimate.upfront else ""),

@@ -80,7 +80,8 @@ def read() -> Response:
     """
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
-    now, tz = services().clock(), zone(home.timezone)
+    now = services().clock()
+    tz = zone(home.timezone)
     departs = request.args.get("departs", "")[:200]
     if not departs.strip():
         return jsonify(asdict(Proposal()))
@@ -116,7 +117,8 @@ def now_asked(
     form: BookingForm, pickup: TripEnd, home: Property, offer: Offer | None, now: datetime
 ) -> NowAsked | None:
     """The question about the car that a valid form orders now; None if nothing is to be asked."""
-    at, tz = form.departs_at, form.tz
+    at = form.departs_at
+    tz = form.tz
     if form.when.data == "later" or at is None:
         return None
     travel_min = _travel_minutes(offer)

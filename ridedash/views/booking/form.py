@@ -97,7 +97,9 @@ def trip_page(trip: TripForm, *, search: bool) -> BookingPage:
 def refilled(page: OrderPage, occasion: Refill) -> BookingPage:
     """A page whose form an earlier order fills in, as FIELDS states, without cars."""
     form, desk = _new_form()
-    order, offer, ends = page.order, page.offer, ends_of(page.offer)
+    order = page.order
+    offer = page.offer
+    ends = ends_of(page.offer)
     filled_from = ""
     if page.guest.erased_at is None:
         filled_from = page.guest.name
@@ -124,7 +126,8 @@ def _new_form(*, clean: bool = False) -> tuple[BookingForm, DeskFacts]:
     """The posted form, if any, and what the property has for it; `clean` requests an empty form."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
-        accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
+        accounts = accounts_of(s, home.id)
+        centres = cost_centres_of(s, home.id)
         favourites = favourites_of(s, home.id)
         capacities = capacities_of(s, home.id)
     posted = {"formdata": None} if clean else {}
@@ -179,7 +182,8 @@ def _fill_again(form: BookingForm, page: OrderPage, ends: TripEnds) -> TripEnds:
 def _fill_plan(form: BookingForm, order: Order) -> None:
     """Let the form change a planned ride, which keeps its pickup time until another is typed."""
     _keep_plan(form, order)
-    form.change.data, form.version.data = order.id, order.version
+    form.change.data = order.id
+    form.version.data = order.version
     if order.pickup_at is not None:
         at = order.pickup_at.astimezone(form.tz)
         form.when.data = "later"
@@ -190,14 +194,16 @@ def _fill_plan(form: BookingForm, order: Order) -> None:
 
 def _keep_plan(form: BookingForm, order: Order) -> None:
     """Allow the present times of a planned ride, also where they would be refused as new ones."""
-    form.planned_at, form.stored_departure = order.pickup_at, order.departs_at
+    form.planned_at = order.pickup_at
+    form.stored_departure = order.departs_at
     if order.series_key:
         form.latest = SERIES_LATEST
 
 
 def _languages(codes: set[str]) -> list[SelectChoice]:
     """The languages that a guest may speak: first those in which their page can be shown."""
-    page, staff = _("Guest's page"), _("Told to staff; the guest's page is in English")
+    page = _("Guest's page")
+    staff = _("Told to staff; the guest's page is in English")
     found = [
         SelectChoice(
             code,
@@ -244,7 +250,8 @@ def context(page: BookingPage) -> dict[str, Any]:
 
 def drops_of(page: BookingPage) -> list[Suggestion]:
     """The suggested drops for the guest in the form."""
-    guest_id, pickup = page.form.guest_id.data, page.ends.pickup.point
+    guest_id = page.form.guest_id.data
+    pickup = page.ends.pickup.point
     with services().db.read() as s:
         return suggested(s, page.desk.home, "drop", guest_id, pickup)
 
@@ -268,8 +275,11 @@ def cars_context(page: BookingPage) -> dict[str, Any]:
 
 def calendar(page: BookingPage) -> dict[str, Any]:
     """The values of the date and time controls, such as the allowed days and the present time."""
-    form, now, tz = page.form, services().clock(), page.form.tz
-    pickup, home = page.ends.pickup, page.desk.home
+    form = page.form
+    now = services().clock()
+    tz = page.form.tz
+    pickup = page.ends.pickup
+    home = page.desk.home
     travel_min = page.cars.estimates.travel_min if page.cars.estimates else None
     first, last = now.astimezone(tz).date(), (now + form.latest).astimezone(tz).date()
     if not form.pickup_date.data:

@@ -155,7 +155,8 @@ def summary(pages: list[OrderPage]) -> str:
 
 def stage(page: OrderPage) -> str:
     """How far an order of a group is: one of the names that `summary` counts."""
-    state, ride = OrderState(page.order.state), page.ride
+    state = OrderState(page.order.state)
+    ride = page.ride
     status = ride.status if ride else None
     if status == wire.BOOKING_CANCELLED or page.order.code == WITHDRAWN:
         return "cancelled"
@@ -174,7 +175,8 @@ def together(pages: list[OrderPage], locale: str) -> str:
     bounds = [price.bounds for price in prices if price is not None and price.bounds is not None]
     if len(bounds) != len(pages):
         return ""
-    currency, first = pages[0].offer.currency, prices[0]
+    currency = pages[0].offer.currency
+    first = prices[0]
     if len(set(bounds)) == 1 and first is not None:
         return first.times(len(pages), currency, locale)
     low, high = (sum(ends, Decimal(0)) for ends in zip(*bounds, strict=True))

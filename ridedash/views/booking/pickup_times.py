@@ -54,7 +54,8 @@ def read() -> Response:
     pickup, `choices` are the times that the text may mean, and `quick` are common times, each as a
     text to type, for the present time `now`.
     """
-    now, tz = services().clock(), _zone()
+    now = services().clock()
+    tz = _zone()
     always = {
         "now": formatting.stamp(now),
         "quick": list(quick_times(now, tz, time_words(locale()))),

@@ -180,7 +180,8 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
 
 def without_drop(cards: tuple[Card, ...], fixed: frozenset[str]) -> tuple[Card, ...]:
     """The cards for a trip without a drop; categories in `fixed` need one for their fixed price."""
-    kind, blocked = _("Fixed price, with a drop"), needs_drop()
+    kind = _("Fixed price, with a drop")
+    blocked = needs_drop()
     return tuple(
         replace(each, price="–", price_kind=kind, blocked=blocked)
         if each.category in fixed

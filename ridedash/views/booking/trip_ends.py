@@ -113,7 +113,8 @@ def _same_point(one: LatLng | None, other: LatLng | None) -> bool:
 def _end(
     trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, search: bool
 ) -> TripEnd:
-    name, point = trip.name(end), trip.point(end)
+    name = trip.name(end)
+    point = trip.point(end)
     if point:
         return TripEnd(name or coordinates_text(point), point)
     if not name or not search:

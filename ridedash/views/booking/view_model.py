@@ -176,7 +176,8 @@ def _compared(estimates: Estimates, before: Offer, usual: str, locale: str) -> T
 
     No other car is chosen in place of one that is not offered any more.
     """
-    cards, category = estimates.cards, before.category
+    cards = estimates.cards
+    category = before.category
     chosen = preferred(cards, category, usual, open_end=before.drop_lat is None)
     if chosen and chosen.category != category:
         chosen = None

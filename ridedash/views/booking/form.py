@@ -113,8 +113,9 @@ def refilled(page: OrderPage, occasion: Refill) -> BookingPage:
         _fill_flight(form, order)
     if occasion is Refill.AGAIN:
         ends = _fill_again(form, page, ends)
-    planned = page if occasion is Refill.CHANGE else None
-    if planned is not None:
+    planned = None
+    if occasion is Refill.CHANGE:
+        planned = page
         _fill_plan(form, order)
     notice = FormNotice(filled_from=filled_from)
     return BookingPage(
@@ -162,9 +163,10 @@ def _fill_guest(form: BookingForm, guest: Guest, room: str | None) -> None:
 
 def _fill_flight(form: BookingForm, order: Order) -> None:
     """Fill in a flight's time; with it or a flight number, the ride is for a flight."""
-    departs_at = order.departs_at
     form.flight_way.data = LANDS if order.flight_lands else DEPARTS
-    form.departs.data = departure_text(departs_at, form.tz) if departs_at else ""
+    form.departs.data = ""
+    if order.departs_at:
+        form.departs.data = departure_text(order.departs_at, form.tz)
     form.for_flight.data = bool(form.flight.data or form.departs.data)
 
 
@@ -202,14 +204,13 @@ def _keep_plan(form: BookingForm, order: Order) -> None:
 
 def _languages(codes: set[str]) -> list[SelectChoice]:
     """The languages that a guest may speak: first those in which their page can be shown."""
-    page = _("Guest's page")
-    staff = _("Told to staff; the guest's page is in English")
+    read_by = {True: _("Guest's page"), False: _("Told to staff; the guest's page is in English")}
     found = [
         SelectChoice(
             code,
             name,
             render_kw={"lang": code.replace("_", "-")},
-            optgroup=page if code in codes else staff,
+            optgroup=read_by[code in codes],
         )
         for code, name in SPOKEN_LANGUAGES
     ]
@@ -231,7 +232,9 @@ def own_offer(offer_id: int | None) -> Offer | None:
         return None
     with services().db.read() as s:
         offer = s.get(Offer, offer_id)
-    return offer if offer and offer.property_id == current_staff().property_id else None
+    if offer is None or offer.property_id != current_staff().property_id:
+        return None
+    return offer
 
 
 def estimator() -> Estimator:
@@ -261,7 +264,7 @@ def cars_context(page: BookingPage) -> dict[str, Any]:
 
     `fresh_ms` says after how many milliseconds the page fetches the prices again.
     """
-    fetched = page.cars.estimates.fetched_at if page.cars.estimates else None
+    fetched = page.cars.fetched_at
     return {
         "booking_page": page,
         "form": page.form,
@@ -280,7 +283,6 @@ def calendar(page: BookingPage) -> dict[str, Any]:
     tz = page.form.tz
     pickup = page.ends.pickup
     home = page.desk.home
-    travel_min = page.cars.estimates.travel_min if page.cars.estimates else None
     first, last = now.astimezone(tz).date(), (now + form.latest).astimezone(tz).date()
     if not form.pickup_date.data:
         form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
@@ -289,7 +291,7 @@ def calendar(page: BookingPage) -> dict[str, Any]:
     plan = form.planned_at
     message, wrong, choices = pickup_message(form, now, tz)
     return {
-        "flight": flight_of(form, pickup, home, travel_min, now),
+        "flight": flight_of(form, pickup, home, page.cars.travel_min, now),
         "flight_way": way_of(form, pickup, home),
         "said": message,
         "wrong": wrong,

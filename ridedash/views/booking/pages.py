@@ -219,7 +219,9 @@ def _placed_response(placed: Placed, wanted: BookingRequest) -> Answer:
         return redirect(f"/{kind}/{placed.order_id}", 303)
     clean = render_template("booking/_compact_form.html", **compact_form())
     back = wanted.back_at is not None
-    orders = placed.order_ids[: wanted.cars] if back else placed.order_ids
+    orders = placed.order_ids
+    if back:
+        orders = orders[: wanted.cars]
     facts = {"what": kind, "back": back, "order": placed.order_id, "orders": orders}
     return jsonify(**facts, html=clean), 201 if placed.created else 200
 

@@ -102,7 +102,9 @@ def in_full(at: datetime, now: datetime, tz: ZoneInfo) -> str:
     """A pickup time with its day, how far ahead it is, and which of two it is that clocks show."""
     text = formatting.time_in_full(at, now, tz, locale())
     which = pass_words(at, tz)
-    return f"{text} · {which}" if which else text
+    if not which:
+        return text
+    return f"{text} · {which}"
 
 
 def pickup_message(

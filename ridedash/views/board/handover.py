@@ -268,7 +268,9 @@ def _how(gone: Left) -> str:
 
 
 def _more_left(n: int) -> str:
-    return _("And %(n)d more: see the audit log.", n=n) if n else ""
+    if not n:
+        return ""
+    return _("And %(n)d more: see the audit log.", n=n)
 
 
 def _more(here: int, later: int) -> str:
@@ -281,10 +283,9 @@ def _more(here: int, later: int) -> str:
 
 
 def _note(note: Note, now: datetime, tz: ZoneInfo, language: str) -> NoteLine:
-    done = _(
-        "done %(at)s by %(name)s",
-        at=day_time(note.done_at, now, tz, language),
-        name=note.done_by or "",
-    )
     by = f"{note.by} · {day_time(note.made_at, now, tz, language)}"
-    return NoteLine(note.id, note.text, by, done if note.done_at else "")
+    done = ""
+    if note.done_at:
+        at = day_time(note.done_at, now, tz, language)
+        done = _("done %(at)s by %(name)s", at=at, name=note.done_by or "")
+    return NoteLine(note.id, note.text, by, done)

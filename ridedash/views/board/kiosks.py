@@ -5,7 +5,7 @@ The top bar detects the calls (views/web/top_bar.py); this module adds their wor
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from flask import Blueprint, abort, jsonify, make_response, redirect, render_template, request
 from sqlalchemy.orm import Session
@@ -38,7 +38,10 @@ from ridedash.wording.languages import LANGUAGES, Language
 
 bp = Blueprint("kiosk_desk", __name__)
 Answer = str | tuple[str, int] | BaseResponse
-APPROVE, HOUSE, DECLINE = "approve", "house", "decline"
+# the answers of the desk: yes, yes and the property pays, no
+APPROVE: Final = "approve"
+HOUSE: Final = "house"
+DECLINE: Final = "decline"
 
 
 @dataclass(frozen=True)
@@ -81,11 +84,13 @@ def calls_of(s: Session, rings: tuple[Ring, ...], now: datetime) -> tuple[KioskC
         return tuple(map(_help, rings))
     found = waiting_asks(s, services().vault, current_staff().property_id, now)
     asks = {str(each.id): each for each in found}
-    return tuple(
-        _help(each) if each.what == "help" else _ask(asks[each.key])
-        for each in rings
-        if each.what == "help" or each.key in asks
-    )
+    calls = []
+    for each in rings:
+        if each.what == "help":
+            calls.append(_help(each))
+        elif each.key in asks:
+            calls.append(_ask(asks[each.key]))
+    return tuple(calls)
 
 
 def desk_kiosks(s: Session, now: datetime) -> DeskKiosks:
@@ -127,11 +132,9 @@ def new_code() -> Answer:
     """Make a desk code for a guest at a kiosk and show it once: only its hash is stored."""
     me = current_staff()
     app = services()
-    now = services().clock()
-    typed = request.form.get("guest_id", "")
-    wanted = NewCode(
-        me.property_id, me.id, "house_pays" in request.form, row_id(typed) if typed else None
-    )
+    now = app.clock()
+    guest_id = row_id(request.form.get("guest_id", ""))
+    wanted = NewCode(me.property_id, me.id, "house_pays" in request.form, guest_id)
     try:
         code = make_code(app.db, now, app.settings.secret_key, wanted)
     except LookupError:
@@ -178,7 +181,9 @@ def hand_over(kiosk_id: int) -> Answer:
 
 
 def _done() -> Answer:
-    return jsonify(ok=True) if wants_json() else redirect("/", code=303)
+    if wants_json():
+        return jsonify(ok=True)
+    return redirect("/", code=303)
 
 
 @bp.post("/kiosk-asks/<int:ask_id>")
@@ -187,7 +192,9 @@ def answer(ask_id: int) -> Answer:
     """Store the desk's answer to a guest's request: yes, yes and the property pays, or no."""
     choice = request.form.get("answer", "")
     me = current_staff()
-    reason = request.form.get("reason", "") if choice == DECLINE else ""
+    reason = ""
+    if choice == DECLINE:
+        reason = request.form.get("reason", "")
     with services().db.read() as s:
         row = s.get(KioskAsk, ask_id)
         if row is None or row.property_id != me.property_id:
@@ -218,7 +225,9 @@ def _help(ring: Ring) -> KioskCall:
 def _ask(ask: WaitingAsk) -> KioskCall:
     """An approval in words: who wants to go where, in which car, and the price."""
     offer = ask.offer
-    who = _("Room %(room)s", room=ask.room) if ask.room else ask.name
+    who = ask.name
+    if ask.room:
+        who = _("Room %(room)s", room=ask.room)
     where = offer.drop_name or _("The guest tells the driver")
     parts = [offer.display_name, offer_price_text(offer, locale())]
     if ask.seats:

@@ -66,12 +66,10 @@ def change_password() -> Answer:
         with s.db.write() as db:
             # the present password was right, so this try does not count as a guess
             sign_in_succeeded(db, staff.sign_in_name, address, browser)
-        wrong = (
-            {"password": weak}
-            if weak
-            else {"repeated": _("The two passwords differ. Type the same one twice.")}
-        )
-        return _page(wrong), 422
+        if weak:
+            return _page({"password": weak}), 422
+        differ = _("The two passwords differ. Type the same one twice.")
+        return _page({"repeated": differ}), 422
     answer = redirect("/me?said=password", code=303)
     _store_password(answer, staff, new_password)
     return answer

@@ -216,12 +216,17 @@ def _line(
     typed, wrong = form
     text = typed.get(sentence.name, stored.text if stored else "")
     unused = stored is not None and sentence.name not in typed and wrong_with(sentence, text)
-    why = wrong.get(sentence.name, "") or (_why(sentence, unused) if unused else "")
+    why = wrong.get(sentence.name, "")
+    if unused and not why:
+        why = _why(sentence, unused)
+    look = ""
+    if not why:
+        look = filled(text, facts)
     return SentenceRow(
         sentence=sentence,
         ours=_slots(ours),
         text=text,
-        look=filled(text, facts) if not why else "",
+        look=look,
         wrong=why,
         stale=stored is not None and is_stale(stored),
     )

@@ -73,14 +73,13 @@ def _record(s: Session, what: str, property_id: int) -> None:
 def _page(typed: dict[str, str], wrong: dict[str, str]) -> str:
     with services().db.read() as s:
         listed = properties(s)
-    message = message_for({"made": _("The property is there.")}) if not wrong else ""
     return render_template(
         "admin/properties.html",
         listed=listed,
         here=current_staff().property_id,
         typed=typed,
         wrong=wrong,
-        message=message,
+        message=message_for({"made": _("The property is there.")}, wrong),
         tab="properties",
         **choices(typed),
     )

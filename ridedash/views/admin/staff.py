@@ -189,9 +189,7 @@ def _page(
         people = staff_of(s, me.property_id)
         counts = sign_ins_of(s, [each.id for each in people], now)
         invited = open_invitations(s, me.property_id, now)
-    message = ""
-    if not wrong and not link:
-        message = message_for({"saved": _("Saved."), "withdrawn": _("That link works no more.")})
+    known = {"saved": _("Saved."), "withdrawn": _("That link works no more.")}
     until = {row.id: day_time(row.expires_at, now, tz, locale()) for row in invited}
     return render_template(
         "admin/staff.html",
@@ -208,7 +206,7 @@ def _page(
         link_resets=link_resets,
         wrong=wrong or {},
         typed=typed,
-        message=message,
+        message=message_for(known, wrong or link),
         tab="staff",
     )
 

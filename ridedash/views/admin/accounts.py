@@ -48,7 +48,9 @@ def link(account_id: int) -> BaseResponse:
     """Send the browser to the service, which asks the user whether we may use the account."""
     order_id = request.form.get("order", type=row_id)
     address = linker().start(account_id, member(), order_id)
-    return redirect(address, code=303) if address else abort(404)
+    if not address:
+        abort(404)
+    return redirect(address, code=303)
 
 
 @link_bp.get("/callback")
@@ -60,9 +62,9 @@ def callback() -> BaseResponse | ErrorAnswer:
         order_id = linker().finish(CallbackRequest(state, code, session["sid"]))
     except LinkFailed as failed:
         return _failed(failed.reason)
-    return redirect(
-        f"/rides/{order_id}?said=link-done" if order_id else "/admin/accounts?said=linked", code=303
-    )
+    if order_id:
+        return redirect(f"/rides/{order_id}?said=link-done", code=303)
+    return redirect("/admin/accounts?said=linked", code=303)
 
 
 def member() -> LinkOwner:
@@ -127,7 +129,8 @@ def forward_change(account_id: int) -> BaseResponse:
 
 def _change(account_id: int, change: Callable[[AccountManager, int], str]) -> BaseResponse:
     _require_own(account_id)
-    s, me = services(), current_staff()
+    s = services()
+    me = current_staff()
     try:
         outcome = change(AccountManager(s.db, s.clock, me.property_id, me.id), account_id)
     except LookupError:
@@ -147,11 +150,7 @@ def _page(wrong: dict[str, str] | None = None) -> str:
     with s.db.read() as db:
         accounts = accounts_of(db, current_staff().property_id)
     let_forms_lead_to(s.settings.oauth_authorize_url)
-    message = (
-        message_for({"done": _("Saved."), "linked": _("The account is connected.")})
-        if not wrong
-        else ""
-    )
+    known = {"done": _("Saved."), "linked": _("The account is connected.")}
     refused = message_for(
         {
             IN_USE: _(
@@ -164,7 +163,7 @@ def _page(wrong: dict[str, str] | None = None) -> str:
     facts = {
         "accounts": accounts,
         "unreadable": unreadable,
-        "message": message,
+        "message": message_for(known, wrong),
         "refused": refused,
         "wrong": wrong or {},
     }

@@ -235,7 +235,9 @@ def show() -> str:
         chosen_ride = request.args.get("ride", type=row_id)
         rides = _rides(s, prop.id, rows, chosen_ride)
         changes = corrections(s, [each for each in map(_order, rows) if each is not None])
-    older = "/admin/audit?" + _query(before=rows[LIMIT - 1].id) if len(rows) > LIMIT else ""
+    older = ""
+    if len(rows) > LIMIT:
+        older = "/admin/audit?" + _query(before=rows[LIMIT - 1].id)
     lines = [
         replace(
             _line(row, names, rides, tz), changes=_changes(changes.get((_order(row) or 0, row.at)))
@@ -252,7 +254,7 @@ def show() -> str:
         actions=actions(),
         chosen=chosen,
         query=_query(),
-        ride=_guest(rides.get(chosen_ride)) or chosen_ride if chosen_ride else "",
+        ride=_guest(rides.get(chosen_ride)) or chosen_ride or "",
         filtered=any(chosen.values()) or "before" in request.args,
         zone=prop.timezone,
         tab="audit",
@@ -267,11 +269,14 @@ def export() -> Response:
 
     The audit entry of the export is written before it begins.
     """
-    app, me = services(), current_staff()
+    app = services()
+    me = current_staff()
     with app.db.read() as s:
         prop = s.get_one(Property, me.property_id)
         names = _names(s, prop.id)
-    tz, subject, now = zone(prop.timezone), f"properties:{prop.id}", app.clock()
+    tz = zone(prop.timezone)
+    subject = f"properties:{prop.id}"
+    now = app.clock()
     filters = _filter(tz)
     with app.db.write() as s:
         facts = {"property_id": prop.id, "query": _filter_facts(filters)}
@@ -303,7 +308,8 @@ def _exported(
             rows = entries(s, property_id, filters, BATCH)
             rides = _rides(s, property_id, rows, None)
         for row in rows:
-            line, ride = _line(row, names, rides, tz), rides.get(_order(row))
+            line = _line(row, names, rides, tz)
+            ride = rides.get(_order(row))
             yield [
                 row.at.astimezone(tz).isoformat(timespec="seconds"),
                 line.who,
@@ -330,23 +336,29 @@ def _folds(lines: list[AuditLine], *, folded: bool) -> list[Fold]:
     """The lines, with consecutive steps of ridedash itself folded together if that is wanted."""
     found = []
     for machine, run in groupby(lines, lambda line: folded and line.machine):
-        steps, title = list(run), ""
+        steps = list(run)
         if machine:
             title = ngettext("%(num)d step of ridedash", "%(num)d steps of ridedash", len(steps))
-        found.append(Fold(steps, title))
+            found.append(Fold(steps, title))
+        else:
+            found.append(Fold(steps, ""))
     return found
 
 
 def _order(row: AuditRow) -> int | None:
     """The id of the order that an entry is about; None for other subjects."""
     table, _colon, number = row.subject.partition(":")
-    return row_id(number) if table == "orders" else None
+    if table != "orders":
+        return None
+    return row_id(number)
 
 
 def _subject(row: AuditRow, names: dict[str, str]) -> str:
     """The person or kiosk that an entry is about; "" if it is the actor, and for other subjects."""
     about = row.subject.replace("kiosks:", "kiosk:")
-    return names.get(about, "") if about != row.who else ""
+    if about == row.who:
+        return ""
+    return names.get(about, "")
 
 
 def _rides(
@@ -360,7 +372,7 @@ def _rides(
 
 def _changes(detail: str | None) -> tuple[str, ...]:
     """What a correction changed, a sentence for each field; none for other entries."""
-    both = json.loads(detail) if detail else {}
+    both = json.loads(detail or "{}")
     return tuple(
         _(
             "%(field)s: from %(before)s to %(after)s",
@@ -373,7 +385,9 @@ def _changes(detail: str | None) -> tuple[str, ...]:
 
 
 def _guest(ride: Record | None) -> str:
-    return " · ".join(filter(None, [ride.room, ride.guest])) if ride else ""
+    if ride is None:
+        return ""
+    return " · ".join(filter(None, [ride.room, ride.guest]))
 
 
 def actions() -> dict[str, str]:
@@ -388,8 +402,11 @@ def results() -> dict[str, str]:
     return {name: str(words) for name, words in RESULTS.items()}
 
 
-def _result(result: str) -> str:
+def _result(row: AuditRow) -> str:
     """The words for a result; a code without words is shown as it is."""
+    if (row.what, row.result) in ORDERED:
+        return ""
+    result = row.result
     words = RESULTS.get(result, STATES.get(result))
     if words is not None:
         return str(words)
@@ -440,14 +457,18 @@ def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
 def _filter_facts(filters: AuditFilter) -> dict[str, str]:
     """The exported filter as it was read, for the audit log; its length is bounded."""
     fields = {
-        "from": filters.since.isoformat() if filters.since else "",
-        "to": filters.until.isoformat() if filters.until else "",
+        "from": _iso(filters.since),
+        "to": _iso(filters.until),
         "who": filters.who or "",
         "what": filters.what or "",
         "ride": str(filters.order or ""),
         "machine": "" if filters.people else "1",
     }
     return {name: text for name, text in fields.items() if text}
+
+
+def _iso(at: datetime | None) -> str:
+    return at.isoformat() if at else ""
 
 
 def _query(**more: int) -> str:
@@ -477,7 +498,7 @@ def _line(
         instant=row.at.isoformat(),
         who=names.get(row.who) or actor_words(row.who, {}),
         what=_action(row),
-        result="" if (row.what, row.result) in ORDERED else _result(row.result),
+        result=_result(row),
         order=order,
         guest=_guest(rides.get(order)),
         subject=_subject(row, names),

@@ -90,7 +90,8 @@ def save() -> Answer:
 
 def _read(wrong: dict[str, str]) -> Chosen:
     """Read the form; `wrong` gets a message for each field that can't be used."""
-    logo, colour = None, None
+    logo = None
+    colour = None
     file = request.files.get("logo")
     if file is not None and file.filename:
         logo = _made(file.read(MOST_BYTES + 1), wrong)
@@ -126,7 +127,8 @@ def _change(s: Session, prop: Property, chosen: Chosen) -> list[str]:
     before = (prop.colour, prop.logo, prop.logo_ground or GROUNDS[0])
     if chosen.logo or chosen.remove:
         keep_logo(s, prop, chosen.logo)
-    prop.colour, prop.logo_ground = chosen.colour, chosen.ground
+    prop.colour = chosen.colour
+    prop.logo_ground = chosen.ground
     after = (prop.colour, prop.logo, prop.logo_ground)
     names = ("colour", "logo", "logo_ground")
     return [name for name, old, new in zip(names, before, after, strict=True) if old != new]

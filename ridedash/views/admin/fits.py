@@ -59,7 +59,8 @@ def _typed(row: FitRow, at: int) -> FitRow:
 
 def _read(row: FitRow, wrong: dict[str, str]) -> Capacity:
     """What fits, by a row; `wrong` gets a message for each number that can't be used."""
-    persons, bags = whole_number(row.persons, 1, MOST_FIT), whole_number(row.bags, 0, MOST_FIT)
+    persons = whole_number(row.persons, 1, MOST_FIT)
+    bags = whole_number(row.bags, 0, MOST_FIT)
     if row.persons and persons is None:
         wrong[f"persons-{row.category}"] = _(
             "%(car)s: type from 1 to %(most)d people, or nothing.", car=row.name, most=MOST_FIT

@@ -84,7 +84,8 @@ def open_here(kiosk_id: int) -> Answer:
         abort(404)
     with services().db.write() as s:
         row = mine(s, kiosk_id)
-        token, kind = kiosks.begin(row, services().clock()), kiosks.kind_of(row)
+        token = kiosks.begin(row, services().clock())
+        kind = kiosks.kind_of(row)
         # paired without a code: no one is alerted when this window falls silent
         row.paired_by = None
         record(s, "kiosk.paired", f"kiosks:{row.id}", here=True)

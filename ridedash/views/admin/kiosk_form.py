@@ -1,4 +1,4 @@
-"""The form of a kiosk or door display: typed values, their errors, and the values to store."""
+"""The forms of a kiosk or door display: typed values, their errors, and the values to store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,10 @@ Hours = dict[str, list[list[str]]]
 
 @dataclass
 class KioskForm:
-    """The contents of the form: typed texts, the place, errors, and values to store, by field."""
+    """A form about a device: typed texts, the place, errors, and values to store, by field.
+
+    It has the settings of the device itself, or the walk from it to a pickup point.
+    """
 
     typed: dict[str, Any]
     place: TypedPlace = field(default_factory=TypedPlace)
@@ -86,14 +89,14 @@ def read_form(form: Form, country: str | None, accounts: Mapping[int, str]) -> K
     return read
 
 
-def read_position(read: KioskForm, form: Form, geocoder: Geocoder) -> None:
-    """Read the device's own pickup point. An empty field stores None, for the property's."""
-    read.place = TypedPlace.typed(form, "position")
+def read_position(read: KioskForm, form: Form, name: str, geocoder: Geocoder) -> None:
+    """Read the place of the field `name`. An empty field stores None."""
+    read.place = TypedPlace.typed(form, name)
     try:
         if read.place.name:
-            read.place = read_place(form, "position", geocoder)
+            read.place = read_place(form, name, geocoder)
     except UnknownPlace as error:
-        read.wrong["position"] = str(error)
+        read.wrong[name] = str(error)
     read.valid |= {"lat": read.place.lat, "lng": read.place.lng}
 
 
@@ -112,17 +115,20 @@ def _read_words(read: KioskForm) -> None:
 
 
 def _read_choices(read: KioskForm, accounts: Mapping[int, str]) -> None:
-    typed, valid, wrong = read.typed, read.valid, read.wrong
+    typed = read.typed
+    valid = read.valid
+    wrong = read.wrong
     for name, known in (("rule", WhoPays), ("shows", SHOWS)):
         valid[name] = typed[name]
         if typed[name] not in {str(each) for each in known}:
             wrong[name] = _("Choose one from the list.")
-    number = row_id(typed["account_id"]) if typed["account_id"] else None
+    number = row_id(typed["account_id"])
     valid["account_id"] = number
     if typed["account_id"] and number not in accounts:
         wrong["account_id"] = _("Choose one from the list.")
     languages = typed["languages"]
-    valid["languages"], valid["default_language"] = languages, typed["default_language"]
+    valid["languages"] = languages
+    valid["default_language"] = typed["default_language"]
     if not 1 <= len(languages) <= MOST_LANGUAGES:
         wrong["languages"] = _("Choose one to eight languages.")
     elif typed["default_language"] not in languages:
@@ -130,8 +136,10 @@ def _read_choices(read: KioskForm, accounts: Mapping[int, str]) -> None:
 
 
 def _read_numbers(read: KioskForm, country: str | None) -> None:
-    typed, valid, wrong = read.typed, read.valid, read.wrong
-    valid["idle_s"] = whole_number(typed["idle_s"], *IDLE_S) if typed["idle_s"] else None
+    typed = read.typed
+    valid = read.valid
+    wrong = read.wrong
+    valid["idle_s"] = whole_number(typed["idle_s"], *IDLE_S)
     if typed["idle_s"] and valid["idle_s"] is None:
         wrong["idle_s"] = _("Type seconds from 20 to 600, or nothing.")
     valid["desk_phone"] = None
@@ -151,13 +159,16 @@ def _read_hours(read: KioskForm) -> None:
 
     If not `timed`, the device is always open.
     """
+    if not read.typed["timed"]:
+        read.valid["hours"] = {}
+        return
     hours: Hours = {}
-    for day, (opens, closes) in read.typed["hours"].items() if read.typed["timed"] else ():
+    for day, (opens, closes) in read.typed["hours"].items():
         first, last = time_of_day(opens), time_of_day(closes)
         if first is None or last is None or first == last:
             read.wrong["hours"] = _("Type when it opens and when it closes: 06:00, 23:00.")
             return
         hours[day] = [[opens, closes]]
-    if read.typed["timed"] and not hours:
+    if not hours:
         read.wrong["hours"] = _("Type the times of one day at least.")
     read.valid["hours"] = hours

@@ -70,14 +70,13 @@ def health_of(row: Kiosk, visits: Visits | None, now: datetime) -> Health:
     tone, state = _state(row, now)
     seen = age((now - row.seen_at).total_seconds()) if row.seen_at else _("never")
     found = visits or Visits()
-    language = LANGUAGES.get(found.language or "")
     return Health(
         tone,
         state,
         seen,
         tuple(_wrong(row)),
         row.release or "",
-        language.own_name if language else "",
+        _own_name(found.language),
         spoken_by(row),
         _visits(found),
         " · ".join(f"{screen_name(name)} {count}" for name, count in found.left),
@@ -109,7 +108,9 @@ def _state(row: Kiosk, now: datetime) -> tuple[str, str]:
         return "quiet", _("Not paired yet")
     if row.out_of_order:
         return "warn", _("Out of order")
-    return ("ok", _("Alive")) if is_alive(row, now) else ("bad", _("Silent"))
+    if not is_alive(row, now):
+        return "bad", _("Silent")
+    return "ok", _("Alive")
 
 
 def _wrong(row: Kiosk) -> list[str]:
@@ -137,9 +138,15 @@ def _wrong(row: Kiosk) -> list[str]:
 
 def _help_words(screen: str, code: str, count: int) -> str:
     """Where guests of one language asked for help: words on that screen may be hard to read."""
-    language = LANGUAGES.get(code)
-    named = [screen_name(screen), language.own_name if language else "", str(count)]
-    return " ".join(filter(None, named))
+    return " ".join(filter(None, [screen_name(screen), _own_name(code), str(count)]))
+
+
+def _own_name(code: str | None) -> str:
+    """The own name of a language; "" for none, and for one that we don't know."""
+    language = LANGUAGES.get(code or "")
+    if language is None:
+        return ""
+    return language.own_name
 
 
 def _visits(found: Visits) -> str:

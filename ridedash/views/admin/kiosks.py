@@ -1,8 +1,7 @@
 """Settings of kiosks and door displays: the list with the health of each, and their forms."""
 
-from dataclasses import dataclass, field
 from datetime import UTC
-from typing import Any, Final
+from typing import Final
 
 from flask import Blueprint, abort, redirect, render_template, request
 from sqlalchemy.orm import Session
@@ -23,7 +22,7 @@ from ridedash.views.admin.kiosk_form import (
     stored_form,
 )
 from ridedash.views.admin.kiosk_health import health_of
-from ridedash.views.admin.property import Answer, TypedPlace, message_for, record
+from ridedash.views.admin.property import Answer, message_for, record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, zone
 from ridedash.views.web.permissions import MANAGE, needs
@@ -35,21 +34,12 @@ bp = Blueprint("admin_kiosks", __name__, url_prefix="/admin/kiosks")
 MOST: Final = 40  # devices of one property
 
 
-@dataclass
-class HintForm:
-    """The form for the walk to a pickup point: typed texts, place, errors, and values to store."""
-
-    typed: dict[str, Any]
-    place: TypedPlace = field(default_factory=TypedPlace)
-    wrong: dict[str, str] = field(default_factory=dict)
-    valid: dict[str, Any] = field(default_factory=dict)
-
-
 @bp.get("")
 @needs(MANAGE)
 def show() -> str:
     """The devices of the property with their health."""
-    now, property_id = services().clock(), current_staff().property_id
+    now = services().clock()
+    property_id = current_staff().property_id
     with services().db.read() as s:
         rows = devices_of(s, property_id)
         visits = _visits_today(s, rows)
@@ -83,7 +73,8 @@ def add() -> Answer:
         if len(devices_of(s, property_id)) >= MOST:
             read.wrong["name"] = _("There are forty devices already. Revoke one first.")
         if not read.wrong:
-            kind, name = KioskKind(read.typed["kind"]), read.valid["name"]
+            kind = KioskKind(read.typed["kind"])
+            name = read.valid["name"]
             row = new_device(s, property_id, kind, name, services().clock())
             _set(row, read)
             record(s, "kiosk.added", f"kiosks:{row.id}", kind=row.kind, rule=row.rule)
@@ -138,21 +129,24 @@ def device_page(
     kiosk_id: int,
     *,
     form: KioskForm | None = None,
-    hint: HintForm | None = None,
+    hint: KioskForm | None = None,
     code: str = "",
     wrong: dict[str, str] | None = None,
 ) -> str:
     """The page of one device. `code`: a pairing code, which is shown this once."""
-    now, property_id = services().clock(), current_staff().property_id
+    now = services().clock()
+    property_id = current_staff().property_id
     with services().db.read() as s:
         row = mine(s, kiosk_id)
         prop = s.get_one(Property, property_id)
         visits = _visits_today(s, [row]).get(row.id)
         hints = [each for each in hints_of(s, property_id) if each.kiosk_id in (None, row.id)]
         accounts = {each.id: each.label for each in accounts_of(s, property_id)}
-    tz, skew = zone(prop.timezone), skew_s(row)
+    tz = zone(prop.timezone)
+    skew = skew_s(row)
     found = form or stored_form(row)
-    problems = found.wrong | (hint.wrong if hint else {}) | (wrong or {})
+    hint = hint or KioskForm({})
+    problems = found.wrong | hint.wrong | (wrong or {})
     return render_template(
         "admin/kiosk.html",
         device=row,
@@ -163,9 +157,9 @@ def device_page(
         code_until=day_time(row.pairing_until, now, tz, locale()),
         form=found,
         hints=hints,
-        hint=hint or HintForm({}),
+        hint=hint,
         wrong=problems,
-        message="" if problems or code else message_for(_messages()),
+        message=message_for(_messages(), problems or code),
         opens_here=services().settings.demo,
         tab="kiosks",
         **_lists(accounts),
@@ -178,7 +172,8 @@ def _read() -> KioskForm:
         country = s.get_one(Property, property_id).country
         accounts = {each.id: each.label for each in accounts_of(s, property_id)}
     read = read_form(request.form, country, accounts)
-    read_position(read, request.form, services().geocoder)
+    # without a pickup point of its own, the device has the property's
+    read_position(read, request.form, "position", services().geocoder)
     return read
 
 

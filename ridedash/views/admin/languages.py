@@ -84,7 +84,8 @@ def lines(guests: Collection[str], read: Collection[str]) -> list[LanguageRow]:
     `guests`: the languages offered to guests; `read`: those whose critical sentences the property's
     own reader has read.
     """
-    known, found = offered(), []
+    known = offered()
+    found = []
     for code, language in LANGUAGES.items():
         shares = known.figures.get(code)
         if code == ENGLISH or shares is None:

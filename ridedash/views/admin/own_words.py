@@ -99,7 +99,8 @@ def export() -> BaseResponse:
 @needs(MANAGE)
 def take_in() -> Answer:
     """Import the words of a translator's file: all of them, or none with the reasons."""
-    language, file = _chosen(), request.files.get("file")
+    language = _chosen()
+    file = request.files.get("file")
     try:
         lines = lines_of(file.read(MOST_BYTES + 1) if file else b"", language.code)
     except NotPoFile:
@@ -149,7 +150,9 @@ def _own(name: str, text: str, keep: bool) -> Own:
 
 
 def _store(texts: Mapping[str, Own]) -> None:
-    app, staff, code = services(), current_staff(), _chosen().code
+    app = services()
+    staff = current_staff()
+    code = _chosen().code
     with app.db.write() as s:
         prop = locked_property(s, staff.property_id)
         changed = write_wordings(s, prop, code, texts, (staff.id, app.clock()))
@@ -213,12 +216,17 @@ def _line(
     typed, wrong = form
     text = typed.get(sentence.name, stored.text if stored else "")
     unused = stored is not None and sentence.name not in typed and wrong_with(sentence, text)
-    why = wrong.get(sentence.name, "") or (_why(sentence, unused) if unused else "")
+    why = wrong.get(sentence.name, "")
+    if unused and not why:
+        why = _why(sentence, unused)
+    look = ""
+    if not why:
+        look = filled(text, facts)
     return SentenceRow(
         sentence=sentence,
         ours=_slots(ours),
         text=text,
-        look=filled(text, facts) if not why else "",
+        look=look,
         wrong=why,
         stale=stored is not None and is_stale(stored),
     )

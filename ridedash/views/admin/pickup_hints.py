@@ -3,15 +3,15 @@
 from typing import Any, Final
 
 from flask import Blueprint, abort, redirect, request
-from werkzeug.datastructures import MultiDict
 
 from ridedash.extensions import services
 from ridedash.inputs import whole_number
 from ridedash.store.kiosk_desk import hint_of, hints_of
 from ridedash.store.models.kiosks import PickupHint
 from ridedash.text import one_line
-from ridedash.views.admin.kiosks import HintForm, device_page, mine
-from ridedash.views.admin.property import Answer, TypedPlace, UnknownPlace, read_place, record
+from ridedash.views.admin.kiosk_form import KioskForm, read_position
+from ridedash.views.admin.kiosks import device_page, mine
+from ridedash.views.admin.property import Answer, record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
@@ -61,21 +61,24 @@ def remove(hint_id: int) -> Answer:
     return redirect(back, code=303)
 
 
-def _read() -> HintForm:
+def _read() -> KioskForm:
     form = request.form
     typed: dict[str, Any] = {"point": one_line(form.get("point", ""), POINT_MAX)}
     typed |= {name: form.get(name, "")[:8] for name in ("metres", "minutes", "steps")}
     typed["words"] = {
         code: one_line(form.get(f"words_{code}", ""), WORDS_MAX) for code in LANGUAGES
     }
-    read = HintForm(typed)
+    read = KioskForm(typed)
     _check(read)
-    _find(read, form)
+    # without a position, the name of the point identifies it
+    read_position(read, form, "where", services().geocoder)
     return read
 
 
-def _check(read: HintForm) -> None:
-    typed, valid, wrong = read.typed, read.valid, read.wrong
+def _check(read: KioskForm) -> None:
+    typed = read.typed
+    valid = read.valid
+    wrong = read.wrong
     if not typed["point"]:
         wrong["point"] = _("Type the point's name, as the ride company calls it.")
     words = {code: text for code, text in typed["words"].items() if text}
@@ -83,7 +86,7 @@ def _check(read: HintForm) -> None:
         wrong["words"] = _("Type it in English too: it is read where a language has no words.")
     valid |= {"point": typed["point"], "words": words}
     for name, most in (("metres", MOST_METRES), ("minutes", MOST_MINUTES)):
-        valid[name] = whole_number(typed[name], 0, most) if typed[name] else None
+        valid[name] = whole_number(typed[name], 0, most)
         if typed[name] and valid[name] is None:
             wrong[name] = _("Type a whole number up to %(most)d, or nothing.", most=most)
     if typed["steps"] not in STEPS:
@@ -91,14 +94,3 @@ def _check(read: HintForm) -> None:
     valid["steps"] = STEPS.get(typed["steps"])
     if not words and valid["metres"] is None and valid["minutes"] is None:
         wrong.setdefault("words", _("Type the way in words, or how far it is."))
-
-
-def _find(read: HintForm, form: MultiDict[str, str]) -> None:
-    """Find the position of the point; None for an empty field: then its name identifies it."""
-    read.place = TypedPlace.typed(form, "where")
-    try:
-        if read.place.name:
-            read.place = read_place(form, "where", services().geocoder)
-    except UnknownPlace as error:
-        read.wrong["where"] = str(error)
-    read.valid |= {"lat": read.place.lat, "lng": read.place.lng}

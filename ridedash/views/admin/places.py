@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
 from ridedash.geo import LatLng
+from ridedash.inputs import whole_number
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.properties import cost_centre_of, cost_centres_of, favourites_of, set_favourite
 from ridedash.text import one_line
@@ -46,7 +47,8 @@ def save() -> Answer:
     Without a number, a new place gets the first free number. A place that already has the number is
     only replaced with `replace`.
     """
-    kind, number = request.form.get("kind", ""), request.form.get("slot", "")
+    kind = request.form.get("kind", "")
+    number = request.form.get("slot", "")
     if kind not in KINDS or number not in ("", *map(str, SLOTS)):
         abort(400)
     if "remove" in request.form:
@@ -63,7 +65,7 @@ def save() -> Answer:
             for (of, slot), row in favourites_of(s, property_id).items()
             if of == kind
         }
-        slot = int(number) if number else next((n for n in SLOTS if n not in taken), None)
+        slot = whole_number(number) or next((n for n in SLOTS if n not in taken), None)
         if slot is not None and (slot not in taken or "replace" in request.form):
             point = LatLng(place.lat or 0.0, place.lng or 0.0)
             set_favourite(s, property_id, kind, slot, place.name, point)
@@ -103,10 +105,8 @@ def _typed(place: TypedPlace) -> dict[str, object]:
 @needs(MANAGE)
 def add_centre() -> Answer:
     """Add a cost centre."""
-    property_id, name = (
-        current_staff().property_id,
-        one_line(request.form.get("name", ""), CENTRE_MAX),
-    )
+    property_id = current_staff().property_id
+    name = one_line(request.form.get("name", ""), CENTRE_MAX)
     with services().db.write() as s:
         known = {row.name.casefold() for row in cost_centres_of(s, property_id)}
         if name and name.casefold() not in known:
@@ -115,7 +115,9 @@ def add_centre() -> Answer:
             s.flush()
             record(s, "cost_centre.made", f"cost_centres:{row.id}")
             return redirect("/admin/places?said=saved#cost-centres", code=303)
-    why = _("There is one of this name already.") if name else _("Type a name.")
+    why = _("Type a name.")
+    if name:
+        why = _("There is one of this name already.")
     return _page({"centre": why, "centre_name": name}), 422
 
 
@@ -126,20 +128,22 @@ def change_centre(centre_id: int) -> BaseResponse:
     closes = request.form.get("what") != "open"
     with services().db.write() as s:
         row = cost_centre_of(s, current_staff().property_id, centre_id) or abort(404)
-        row.closed_at = services().clock() if closes else None
-        record(
-            s, "cost_centre.closed" if closes else "cost_centre.opened", f"cost_centres:{row.id}"
-        )
+        subject = f"cost_centres:{row.id}"
+        if closes:
+            row.closed_at = services().clock()
+            record(s, "cost_centre.closed", subject)
+        else:
+            row.closed_at = None
+            record(s, "cost_centre.opened", subject)
     return redirect("/admin/places?said=saved#cost-centres", code=303)
 
 
 def _page(wrong: dict[str, object] | None = None) -> str:
     property_id = current_staff().property_id
     with services().db.read() as s:
-        favourites, centres = favourites_of(s, property_id), cost_centres_of(s, property_id)
-    message = (
-        "" if wrong else message_for({"saved": _("Saved."), "removed": _("Taken off the list.")})
-    )
+        favourites = favourites_of(s, property_id)
+        centres = cost_centres_of(s, property_id)
+    known = {"saved": _("Saved."), "removed": _("Taken off the list.")}
     lists = {"pickup": _("Pickups"), "drop": _("Drops")}
     return render_template(
         "admin/places.html",
@@ -149,7 +153,7 @@ def _page(wrong: dict[str, object] | None = None) -> str:
         slots=SLOTS,
         numbers=[(str(slot), slot) for slot in SLOTS],
         wrong=wrong or {},
-        message=message,
+        message=message_for(known, wrong),
         taken_off=session.get(TAKEN_OFF) if request.args.get("said") == "removed" else None,
         tab="places",
     )

@@ -65,21 +65,21 @@ def look_at(property_id: int) -> BaseResponse:
 
 def _record(s: Session, what: str, property_id: int) -> None:
     """Write an audit entry to the log of the property that it is about."""
-    who, now = by_staff(current_staff().id), services().clock()
+    who = by_staff(current_staff().id)
+    now = services().clock()
     audit.record(s, who, what, f"properties:{property_id}", "ok", now, property_id=property_id)
 
 
 def _page(typed: dict[str, str], wrong: dict[str, str]) -> str:
     with services().db.read() as s:
         listed = properties(s)
-    message = message_for({"made": _("The property is there.")}) if not wrong else ""
     return render_template(
         "admin/properties.html",
         listed=listed,
         here=current_staff().property_id,
         typed=typed,
         wrong=wrong,
-        message=message,
+        message=message_for({"made": _("The property is there.")}, wrong),
         tab="properties",
         **choices(typed),
     )

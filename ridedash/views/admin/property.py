@@ -136,10 +136,12 @@ def save() -> Answer:
             _check_minutes(name, typed[name], wrong, valid)
     if "timezone" not in wrong and request.form.get("zone_asked") != typed["timezone"]:
         warning = _zone_words(_own_property(), typed["timezone"])
-        wrong |= {"timezone": warning} if warning else {}
+        if warning:
+            wrong["timezone"] = warning
     place = TypedPlace.typed(request.form, "pickup")
     try:
-        place = read_place(request.form, "pickup", services().geocoder) if place.name else place
+        if place.name:
+            place = read_place(request.form, "pickup", services().geocoder)
     except UnknownPlace as error:
         wrong["pickup"] = str(error)
     if wrong:
@@ -320,8 +322,10 @@ def record(s: Session, what: str, subject: str, result: str = "ok", **facts: Any
     )
 
 
-def message_for(known: dict[str, str]) -> str:
-    """The message for the result that the query names; "" for none."""
+def message_for(known: dict[str, str], wrong: object = None) -> str:
+    """The message for the result that the query names; "" for none, and if something is wrong."""
+    if wrong:
+        return ""
     return known.get(request.args.get("said", ""), "")
 
 
@@ -341,9 +345,9 @@ def _page(
         typed=typed,
         typed_place=place,
         wrong=wrong,
-        message=message_for(known) if not wrong else "",
+        message=message_for(known, wrong),
         face=face_of(prop),
-        shades=_shades(prop.colour) if prop.colour else None,
+        shades=_shades(prop.colour),
         door=f"{services().settings.public_url}/sign-in?at={prop.door}" if prop.door else "",
         tab="property",
         zone_asked=typed["timezone"] if "timezone" in wrong else "",
@@ -354,8 +358,10 @@ def _page(
     )
 
 
-def _shades(colour: str) -> Facts:
+def _shades(colour: str | None) -> Facts | None:
     """The shades of a colour for links and buttons, and whether one of them differs from it."""
+    if not colour:
+        return None
     found = palette(colour)
     light, dark = found.light.accent, found.dark.accent
     return {"light": light, "dark": dark, "adjusted": {light, dark} != {colour}}

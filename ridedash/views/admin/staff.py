@@ -54,7 +54,8 @@ def show() -> str:
 @needs(MANAGE)
 def invite_somebody() -> Answer:
     """Make a link for a new member of staff and show it once: only its hash is stored."""
-    typed, role = request.form.get("name", ""), request.form.get("role", "")
+    typed = request.form.get("name", "")
+    role = request.form.get("role", "")
     if not may_invite(current_staff().role, role):
         abort(400)
     name = cleaned(typed)
@@ -122,7 +123,8 @@ def sign_out(staff_id: int) -> Answer:
 @needs(MANAGE)
 def make_password_link(staff_id: int) -> Answer:
     """Make a link with which a person sets a new password. It is shown once."""
-    me, now = current_staff(), services().clock()
+    me = current_staff()
+    now = services().clock()
     with services().db.write() as s:
         staff = _changeable(s, staff_id)
         if not may_reset_password(me.role, staff.role):
@@ -180,15 +182,14 @@ def _page(
     wrong: dict[str, str] | None = None,
     typed: str = "",
 ) -> str:
-    me, now = current_staff(), services().clock()
+    me = current_staff()
+    now = services().clock()
     with services().db.read() as s:
         tz = zone(s.get_one(Property, me.property_id).timezone)
         people = staff_of(s, me.property_id)
         counts = sign_ins_of(s, [each.id for each in people], now)
         invited = open_invitations(s, me.property_id, now)
-    message = ""
-    if not wrong and not link:
-        message = message_for({"saved": _("Saved."), "withdrawn": _("That link works no more.")})
+    known = {"saved": _("Saved."), "withdrawn": _("That link works no more.")}
     until = {row.id: day_time(row.expires_at, now, tz, locale()) for row in invited}
     return render_template(
         "admin/staff.html",
@@ -205,7 +206,7 @@ def _page(
         link_resets=link_resets,
         wrong=wrong or {},
         typed=typed,
-        message=message,
+        message=message_for(known, wrong or link),
         tab="staff",
     )
 

@@ -27,13 +27,17 @@ HERE: Final = "/admin/languages/read"
 @needs(MANAGE)
 def show() -> str:
     """Show the critical sentences of a language beside the English ones, and who has read them."""
-    language, now = _chosen(), services().clock()
+    language = _chosen()
+    now = services().clock()
+    at = by = ""
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
         review = reviews_of(s, prop.id).get(language.code)
-        reader = s.get(Staff, review.staff_id) if review else None
+        if review:
+            at = day_time(review.at, now, zone(prop.timezone), locale())
+            reader = s.get(Staff, review.staff_id)
+            by = reader.name if reader else ""
     words = property_words(prop)
-    at = day_time(review.at, now, zone(prop.timezone), locale()) if review else ""
     return render_template(
         "admin/word_reviews.html",
         language=language,
@@ -41,7 +45,7 @@ def show() -> str:
         digest=digest_of(language.code, words.texts),
         mark=bool(review),
         holds=language.code in words.read,
-        by=reader.name if reader else "",
+        by=by,
         at=at,
         message=message_for({"read": _("Saved."), "unread": _("Taken back.")}),
         tab="languages",
@@ -56,8 +60,11 @@ def save() -> BaseResponse:
     The form has a digest of the sentences that it showed, so that later changes don't count as
     read.
     """
-    language, staff, app = _chosen(), current_staff(), services()
-    read, subject = "undo" not in request.form, f"properties:{staff.property_id}"
+    language = _chosen()
+    staff = current_staff()
+    app = services()
+    read = "undo" not in request.form
+    subject = f"properties:{staff.property_id}"
     if read and "sure" not in request.form:
         return redirect(f"{HERE}?language={language.tag}", code=303)
     with app.db.write() as s:
@@ -65,9 +72,10 @@ def save() -> BaseResponse:
         if read:
             digest = request.form.get("digest", "")[:64]
             mark_read(s, prop, language.code, digest, (staff.id, app.clock()))
+            record(s, "words.read", subject, language=language.code)
         else:
             unmark_read(s, prop, language.code)
-        record(s, "words.read" if read else "words.unread", subject, language=language.code)
+            record(s, "words.unread", subject, language=language.code)
     outcome = "read" if read else "unread"
     return redirect(f"{HERE}?language={language.tag}&said={outcome}", code=303)
 
@@ -76,4 +84,6 @@ def _chosen() -> Language:
     """The language that the page is about; the first one if the request names no known one."""
     known = [code for code in LANGUAGES if code in offered().figures]
     code = TAGS.get(request.values.get("language", ""), "")
-    return LANGUAGES[code if code in known else next(iter(known), None) or abort(404)]
+    if code not in known:
+        code = next(iter(known), None) or abort(404)
+    return LANGUAGES[code]

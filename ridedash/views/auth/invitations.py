@@ -57,7 +57,8 @@ def show(token: str) -> str:
 @needs(OPEN)
 def accept(token: str) -> Answer:
     """Use the link: store the password, and end the sign-ins made with an earlier password."""
-    name, password = cleaned(request.form.get("name", "")), request.form.get("password", "")
+    name = cleaned(request.form.get("name", ""))
+    password = request.form.get("password", "")
     with services().db.read() as s:
         row = _open(s, token)
         wrong = _wrong(s, row, name, password)
@@ -75,7 +76,9 @@ def accept(token: str) -> Answer:
 
 
 def _open(s: Session, token: str, *, hold: bool = False) -> Invitation:
-    row = open_invitation(s, token, services().clock(), hold=hold) if len(token) <= 100 else None
+    row = None
+    if len(token) <= 100:
+        row = open_invitation(s, token, services().clock(), hold=hold)
     if row is None or not _maker_still_may(s, row):
         _count_unknown()
         abort(404)
@@ -123,13 +126,15 @@ def _maker_still_may(s: Session, row: Invitation) -> bool:
 def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> Staff:
     row.used_at = now
     if row.staff_id is None:
+        what = "staff.joined"
         staff = add_staff(s, row.property_id, name, hashed, row.role, now)
     else:
+        what = "password.set"
         staff = s.get_one(Staff, row.staff_id)
         staff.password_hash = hashed
         close_all_sign_ins(s, staff.id)
-    what = "staff.joined" if row.staff_id is None else "password.set"
-    who, facts = by_staff(staff.id), {"invitation": row.id, "invited_by": row.made_by}
+    who = by_staff(staff.id)
+    facts = {"invitation": row.id, "invited_by": row.made_by}
     audit.record(s, who, what, str(who), "ok", now, property_id=row.property_id, **facts)
     return staff
 
@@ -137,8 +142,7 @@ def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> 
 def _wrong(s: Session, row: Invitation, name: str, password: str) -> dict[str, str]:
     """The fields that must be typed again, each with its error message."""
     found = {}
-    bad = wrong_with(s, row.property_id, name) if row.staff_id is None else None
-    if bad is not None:
+    if row.staff_id is None and (bad := wrong_with(s, row.property_id, name)):
         found["name"] = name_error(bad)
     weak = password_error(password, s.get_one(Property, row.property_id).name, name or row.name)
     if weak:
@@ -175,7 +179,9 @@ def password_error(password: str, *names: str) -> str:
 def _page(
     s: Session, row: Invitation, name: str | None = None, wrong: dict[str, str] | None = None
 ) -> str:
-    staff = s.get(Staff, row.staff_id) if row.staff_id is not None else None
+    staff = None
+    if row.staff_id is not None:
+        staff = s.get(Staff, row.staff_id)
     if staff is not None:
         name = staff.sign_in_name
     elif name is None:

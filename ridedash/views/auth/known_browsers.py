@@ -30,7 +30,9 @@ def key_for(staff: Staff | None) -> str:
         return ""
     value, at = people[staff.id]
     is_old = services().clock().timestamp() - at > LASTS.total_seconds()
-    return "" if is_old or value != staff.browsers else f"browser:{staff.id}:{browser}"
+    if is_old or value != staff.browsers:
+        return ""
+    return f"browser:{staff.id}:{browser}"
 
 
 def remember(answer: BaseResponse, staff_id: int, value: str) -> None:

@@ -41,7 +41,9 @@ def change_password() -> Answer:
 
     Wrong guesses are throttled as those of a known browser: this one is signed in.
     """
-    s, me, browser = services(), current_staff(), f"signed-in:{current_sign_in().sign_in}"
+    s = services()
+    me = current_staff()
+    browser = f"signed-in:{current_sign_in().sign_in}"
     address = request.remote_addr or ""
     new_password = request.form.get("password", "")
     with s.db.write() as db:
@@ -64,12 +66,10 @@ def change_password() -> Answer:
         with s.db.write() as db:
             # the present password was right, so this try does not count as a guess
             sign_in_succeeded(db, staff.sign_in_name, address, browser)
-        wrong = (
-            {"password": weak}
-            if weak
-            else {"repeated": _("The two passwords differ. Type the same one twice.")}
-        )
-        return _page(wrong), 422
+        if weak:
+            return _page({"password": weak}), 422
+        differ = _("The two passwords differ. Type the same one twice.")
+        return _page({"repeated": differ}), 422
     answer = redirect("/me?said=password", code=303)
     _store_password(answer, staff, new_password)
     return answer
@@ -80,7 +80,9 @@ def _store_password(answer: BaseResponse, staff: Staff, new_password: str) -> No
 
     This browser gets a new sign-in that ends when the old one would have, and stays known.
     """
-    s, before, hashed = services(), current_sign_in(), passwords.hashed(new_password)
+    s = services()
+    before = current_sign_in()
+    hashed = passwords.hashed(new_password)
     with s.db.write() as db:
         db.get_one(Staff, staff.id).password_hash = hashed
         close_all_sign_ins(db, staff.id)
@@ -111,7 +113,8 @@ def prefer() -> BaseResponse:
     """Store the user's preferences for single-key shortcuts and the sound."""
     with services().db.write() as db:
         staff = db.get_one(Staff, current_staff().id)
-        staff.shortcuts, staff.sound = "shortcuts" in request.form, "sound" in request.form
+        staff.shortcuts = "shortcuts" in request.form
+        staff.sound = "sound" in request.form
     return redirect("/me?said=preferences", code=303)
 
 

@@ -102,7 +102,8 @@ def sign_in_post() -> Answer:
     password = request.form.get("password", "")
     if not name or not password or len(password) > passwords.LONGEST_TYPED:
         return _refused(target, name, _("Type your name and your password."), 400)
-    s, address = services(), request.remote_addr or ""
+    s = services()
+    address = request.remote_addr or ""
     with s.db.read() as db:
         staff = find_staff(db, name)
         browser = known_browsers.key_for(staff)
@@ -165,13 +166,16 @@ def on_csrf(error: CSRFError) -> Answer | errors.Answer:
 @needs(SEE)
 def sign_out() -> BaseResponse:
     """End the sign-in on the server."""
-    staff, sid = current_staff(), session.get("sid", "")
+    staff = current_staff()
+    sid = session.get("sid", "")
     s = services()
     with s.db.write() as db:
         close_sign_in(db, sid)
         _record(db, staff.id, staff.property_id, "sign_out")
         door = db.get_one(Property, staff.property_id).door
-    return ended("/sign-in?out=1" + (f"&at={door}" if door else ""))
+    if door:
+        return ended(f"/sign-in?out=1&at={door}")
+    return ended("/sign-in?out=1")
 
 
 def ended(address: str) -> BaseResponse:
@@ -224,9 +228,14 @@ def _record_refusal(staff: Staff | None, name: str, address: str, browser: str) 
     if staff is None and not may_note():
         return
     s = services()
-    whom, home = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
+    whom = "staff:?"
+    home = None
+    if staff:
+        whom = f"staff:{staff.id}"
+        home = staff.property_id
     with s.db.write() as db:
-        now, facts = s.clock(), {"address": address, "property_id": home}
+        now = s.clock()
+        facts = {"address": address, "property_id": home}
         sign_in_failed(db, name, now, browser)
         audit.record(db, VISITOR, "sign_in", whom, "refused", now, **facts)
 
@@ -296,7 +305,8 @@ def _refused(target: str, name: str, error: str, status: int) -> tuple[str | Res
 
 
 def _form(target: str, *, name: str = "", error: str = "", kept: str = "") -> str:
-    prop, demo = _property(), _demo()
+    prop = _property()
+    demo = _demo()
     return render_template(
         "auth/sign_in.html",
         target=target,
@@ -315,7 +325,9 @@ def _form(target: str, *, name: str = "", error: str = "", kept: str = "") -> st
 def _door() -> str:
     """The part of the address that identifies the property of this sign-in page; "" without one."""
     door = request.values.get("at", "")
-    return door if DOOR.fullmatch(door) else ""
+    if not DOOR.fullmatch(door):
+        return ""
+    return door
 
 
 def _property() -> Property | None:
@@ -332,8 +344,10 @@ def _property() -> Property | None:
 
 def _face(prop: Property | None) -> Face | None:
     """The logo and colour of this sign-in page's property; None without them or a property."""
-    face = face_of(prop) if prop else None
-    return face if face and face.own else None
+    if prop is None:
+        return None
+    face = face_of(prop)
+    return face if face.own else None
 
 
 @bp.after_request
@@ -357,7 +371,9 @@ def _demo() -> tuple[str, str] | None:
     except SQLAlchemyError:  # no tables or no database yet: the sign-in itself reports that
         return None
     password = demo_secrets(s.settings.instance)["staff_password"]
-    return (DEMO_NAME, password) if person and _opens(person.password_hash, password) else None
+    if person is None or not _opens(person.password_hash, password):
+        return None
+    return DEMO_NAME, password
 
 
 @lru_cache(maxsize=8)

@@ -47,8 +47,9 @@ def fresh_hash(staff: Staff | None, password: str) -> str:
 
     Call it in a `place`.
     """
-    outdated = staff is not None and passwords.is_outdated(staff.password_hash, password)
-    return passwords.hashed(password) if outdated else ""
+    if staff is None or not passwords.is_outdated(staff.password_hash, password):
+        return ""
+    return passwords.hashed(password)
 
 
 def _strangers_place() -> bool:

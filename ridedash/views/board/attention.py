@@ -22,6 +22,7 @@ WAIT_TOO_LONG: Final = timedelta(minutes=2)
 LOUD: Final = ("warn", "unknown", "bad")
 RECONNECT: Final = "reconnect"  # shown once for the account, not for each of its rides
 ARMED: Final = "cancel_armed"  # the worker will send this cancel, so no one has to act
+PANELS: Final = ("cancel", "abort", "drop", "feedback")  # of a ride's page, for its actions
 # notice, and the attention item to clear once the guest has been informed
 GUEST_MUST_KNOW: Final = {"swapped": CAR_SWAPPED, DRIVER_LOST: DRIVER_LOST}
 
@@ -71,7 +72,9 @@ def need_of(
         return Need(loud.title, _about(facts, loud))
     if any(n.name == NOT_BOOKED for n in notices):
         return Need("", _again(facts))  # the headline already says it
-    return _slow(facts, stale=stale) if live and not (stale and paused) else None
+    if not live or (stale and paused):
+        return None
+    return _slow(facts, stale=stale)
 
 
 def _needs_no_action(facts: RideFacts, notice: Notice) -> bool:
@@ -92,7 +95,7 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
     mark = mark_of(facts.page)
     if facts.status == wire.CLIENT_LOCATED and mark and mark[0] == "away":
         return Need(door_words("away"), _call(facts, facts.page.guest.phone, _("Call guest")))
-    since = facts.since(facts.status) if facts.status else None
+    since = _status_since(facts)
     if since is None:
         return None
     lasts = timedelta(seconds=facts.time.counted(since, facts.now))
@@ -103,7 +106,8 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
 
 def _searching(facts: RideFacts) -> Need | None:
     """A driver was lost, or none has come for long, and nobody has said that they wait for one."""
-    lost, since = facts.since(DRIVER_LOST), facts.since(facts.status or "")
+    lost = facts.since(DRIVER_LOST)
+    since = _status_since(facts)
     waits = facts.since(SEEN_LONG_SEARCH)
     begun = max((at for at in (lost, since) if at is not None), default=None)
     if waits is not None and begun is not None and waits >= begun:
@@ -116,17 +120,23 @@ def _searching(facts: RideFacts) -> Need | None:
     return Need(_("Long search"), wait)
 
 
+def _status_since(facts: RideFacts) -> datetime | None:
+    """Since when the ride has its status; None without a ride."""
+    return facts.since(facts.status or "")
+
+
 def changes_of(facts: RideFacts) -> list[datetime]:
     """The instants at which time alone makes a ride need attention."""
-    since = facts.since(facts.status) if facts.status else None
+    since = _status_since(facts)
     if since is None:
         return []
     waits = {wire.CLIENT_LOCATED: WAIT_TOO_LONG} | dict.fromkeys(wire.SEARCHING, SEARCH_TOO_LONG)
     if facts.status not in waits:
         return []
-    at: datetime | None = since + waits[facts.status]
-    if facts.time.turns:
-        at = facts.time.due(since, waits[facts.status].total_seconds())
+    wait = waits[facts.status]
+    if not facts.time.turns:
+        return [since + wait]
+    at = facts.time.due(since, wait.total_seconds())
     return [] if at is None else [at]
 
 
@@ -145,9 +155,9 @@ def _about(facts: RideFacts, notice: Notice) -> Do:
         return _call(facts, facts.snapshot.driver_number, _("Call driver"))
     # notices about an action are named <action>_<outcome>, and the action's panel has its name
     panel = notice.name.split("_")[0]
-    return _open(
-        facts, _("Look"), panel if panel in ("cancel", "abort", "drop", "feedback") else ""
-    )
+    if panel in PANELS:
+        return _open(facts, _("Look"), panel)
+    return _open(facts, _("Look"))
 
 
 def _again(facts: RideFacts) -> Do:
@@ -159,11 +169,16 @@ def _again(facts: RideFacts) -> Do:
 
 def _call(facts: RideFacts, number: str | None, label: str) -> Do:
     dial = tel(number)
-    return Do("call", label, dial) if dial else _open(facts, _("Look"), "")
+    if not dial:
+        return _open(facts, _("Look"))
+    return Do("call", label, dial)
 
 
-def _open(facts: RideFacts, label: str, panel: str) -> Do:
-    return Do("open", label, _address(facts) + (f"#action-{panel}" if panel else ""), panel)
+def _open(facts: RideFacts, label: str, panel: str = "") -> Do:
+    """Open the ride, at one of its panels if one is named."""
+    if not panel:
+        return Do("open", label, _address(facts))
+    return Do("open", label, f"{_address(facts)}#action-{panel}", panel)
 
 
 def _address(facts: RideFacts) -> str:

@@ -98,7 +98,8 @@ def add() -> Answer:
     """Add a note."""
     typed = request.form.get("text", "")[: 4 * LONGEST]
     text = "\n".join(one_line(each, LONGEST + 1) for each in typed.splitlines()).strip()
-    s, staff = services(), current_staff()
+    s = services()
+    staff = current_staff()
     if not text or len(text) > LONGEST:
         wrong = _("Write what the next shift must know.")
         if text:
@@ -113,7 +114,8 @@ def add() -> Answer:
 @needs(BOOK)
 def settle(note_id: int) -> Answer:
     """Mark a note as done, or as open again."""
-    s, staff = services(), current_staff()
+    s = services()
+    staff = current_staff()
     with s.db.write() as db:
         done = request.form.get("what") != "open"
         if not settle_note(db, staff.property_id, note_id, staff.id, s.clock(), done=done):
@@ -141,7 +143,9 @@ def fair(wanted: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
 
 
 def _page(typed: str = "", wrong: str = "") -> str:
-    s, staff, language = services(), current_staff(), locale()
+    s = services()
+    staff = current_staff()
+    language = locale()
     now = s.clock()
     with s.db.read() as db:
         prop = db.get_one(Property, staff.property_id)
@@ -171,7 +175,8 @@ def _page(typed: str = "", wrong: str = "") -> str:
 
 def _sections(db: Session, prop: Property, notes_: int, now: datetime) -> tuple[list[Section], int]:
     """The parts with rides, and the number of notes for which there is room below them."""
-    found, gone = ahead(db, prop.id, now), left_needs(db, prop.id, now)
+    found = ahead(db, prop.id, now)
+    gone = left_needs(db, prop.id, now)
     bar = staff_bar(bar_facts(db, now))
     messages = _messages(bar)
     reasons = _reasons(db, prop.id, now, paused=bar.updates_stopped)
@@ -193,7 +198,8 @@ def _sections(db: Session, prop: Property, notes_: int, now: datetime) -> tuple[
             _("Nothing is planned for the next 12 hours."),
         ),
     )
-    tz, sections = zone(prop.timezone), []
+    tz = zone(prop.timezone)
+    sections = []
     for ids, most, (name, title, icon, empty) in zip(kinds, given, words, strict=True):
         shown = records(db, prop.id, ids[:most])
         texts = tuple(lines(shown, now, tz, locale()))
@@ -262,7 +268,9 @@ def _how(gone: Left) -> str:
 
 
 def _more_left(n: int) -> str:
-    return _("And %(n)d more: see the audit log.", n=n) if n else ""
+    if not n:
+        return ""
+    return _("And %(n)d more: see the audit log.", n=n)
 
 
 def _more(here: int, later: int) -> str:
@@ -275,10 +283,9 @@ def _more(here: int, later: int) -> str:
 
 
 def _note(note: Note, now: datetime, tz: ZoneInfo, language: str) -> NoteLine:
-    done = _(
-        "done %(at)s by %(name)s",
-        at=day_time(note.done_at, now, tz, language),
-        name=note.done_by or "",
-    )
     by = f"{note.by} · {day_time(note.made_at, now, tz, language)}"
-    return NoteLine(note.id, note.text, by, done if note.done_at else "")
+    done = ""
+    if note.done_at:
+        at = day_time(note.done_at, now, tz, language)
+        done = _("done %(at)s by %(name)s", at=at, name=note.done_by or "")
+    return NoteLine(note.id, note.text, by, done)

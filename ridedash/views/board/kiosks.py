@@ -5,7 +5,7 @@ The top bar detects the calls (views/web/top_bar.py); this module adds their wor
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from flask import Blueprint, abort, jsonify, make_response, redirect, render_template, request
 from sqlalchemy.orm import Session
@@ -38,7 +38,10 @@ from ridedash.wording.languages import LANGUAGES, Language
 
 bp = Blueprint("kiosk_desk", __name__)
 Answer = str | tuple[str, int] | BaseResponse
-APPROVE, HOUSE, DECLINE = "approve", "house", "decline"
+# the answers of the desk: yes, yes and the property pays, no
+APPROVE: Final = "approve"
+HOUSE: Final = "house"
+DECLINE: Final = "decline"
 
 
 @dataclass(frozen=True)
@@ -81,11 +84,13 @@ def calls_of(s: Session, rings: tuple[Ring, ...], now: datetime) -> tuple[KioskC
         return tuple(map(_help, rings))
     found = waiting_asks(s, services().vault, current_staff().property_id, now)
     asks = {str(each.id): each for each in found}
-    return tuple(
-        _help(each) if each.what == "help" else _ask(asks[each.key])
-        for each in rings
-        if each.what == "help" or each.key in asks
-    )
+    calls = []
+    for each in rings:
+        if each.what == "help":
+            calls.append(_help(each))
+        elif each.key in asks:
+            calls.append(_ask(asks[each.key]))
+    return tuple(calls)
 
 
 def desk_kiosks(s: Session, now: datetime) -> DeskKiosks:
@@ -108,7 +113,8 @@ def desk_kiosks(s: Session, now: datetime) -> DeskKiosks:
 @needs(BOOK)
 def come(visit_id: str) -> Answer:
     """Tell the guest who asked for help that a member of staff is coming."""
-    now, me = services().clock(), current_staff()
+    now = services().clock()
+    me = current_staff()
     with services().db.write() as s:
         visit = answer_help(s, me.property_id, visit_id[:32], me.id, now)
         if visit is None:
@@ -124,11 +130,11 @@ def come(visit_id: str) -> Answer:
 @limiter.limit("30/minute", key_func=by_staff_key)
 def new_code() -> Answer:
     """Make a desk code for a guest at a kiosk and show it once: only its hash is stored."""
-    me, app, now = current_staff(), services(), services().clock()
-    typed = request.form.get("guest_id", "")
-    wanted = NewCode(
-        me.property_id, me.id, "house_pays" in request.form, row_id(typed) if typed else None
-    )
+    me = current_staff()
+    app = services()
+    now = app.clock()
+    guest_id = row_id(request.form.get("guest_id", ""))
+    wanted = NewCode(me.property_id, me.id, "house_pays" in request.form, guest_id)
     try:
         code = make_code(app.db, now, app.settings.secret_key, wanted)
     except LookupError:
@@ -158,29 +164,37 @@ def code_form() -> str:
 @needs(BOOK)
 def hand_over(kiosk_id: int) -> Answer:
     """Hand a tablet of the desk to a guest: it begins a new visit in the guest's language."""
-    language, now, me = request.form.get("language", ""), services().clock(), current_staff()
+    language = request.form.get("language", "")
+    now = services().clock()
+    me = current_staff()
     with services().db.write() as s:
         row = device_of(s, me.property_id, kiosk_id, hold=True)
         if row is None or row.revoked_at is not None or not row.attended:
             abort(404)
         if language not in LANGUAGES:
             abort(400)
-        row.handed_at, row.handed_language = now, language
+        row.handed_at = now
+        row.handed_language = language
         facts = {"property_id": me.property_id, "language": language}
         audit.record(s, by_staff(me.id), "kiosk.handed", f"kiosks:{row.id}", "ok", now, **facts)
     return _done()
 
 
 def _done() -> Answer:
-    return jsonify(ok=True) if wants_json() else redirect("/", code=303)
+    if wants_json():
+        return jsonify(ok=True)
+    return redirect("/", code=303)
 
 
 @bp.post("/kiosk-asks/<int:ask_id>")
 @needs(BOOK)
 def answer(ask_id: int) -> Answer:
     """Store the desk's answer to a guest's request: yes, yes and the property pays, or no."""
-    choice, me = request.form.get("answer", ""), current_staff()
-    reason = request.form.get("reason", "") if choice == DECLINE else ""
+    choice = request.form.get("answer", "")
+    me = current_staff()
+    reason = ""
+    if choice == DECLINE:
+        reason = request.form.get("reason", "")
     with services().db.read() as s:
         row = s.get(KioskAsk, ask_id)
         if row is None or row.property_id != me.property_id:
@@ -211,7 +225,9 @@ def _help(ring: Ring) -> KioskCall:
 def _ask(ask: WaitingAsk) -> KioskCall:
     """An approval in words: who wants to go where, in which car, and the price."""
     offer = ask.offer
-    who = _("Room %(room)s", room=ask.room) if ask.room else ask.name
+    who = ask.name
+    if ask.room:
+        who = _("Room %(room)s", room=ask.room)
     where = offer.drop_name or _("The guest tells the driver")
     parts = [offer.display_name, offer_price_text(offer, locale())]
     if ask.seats:

@@ -25,6 +25,7 @@ from ridedash.store.models.people import Property
 from ridedash.views.board.kiosks import KioskCall, calls_of, desk_kiosks
 from ridedash.views.board.rows import REVISION, BoardRow, revision
 from ridedash.views.board.state import Board, Shown, board_of, marks_of
+from ridedash.views.booking.estimates import home_point
 from ridedash.views.booking.form import compact_form
 from ridedash.views.poll_cache.cache import CacheEntry, Key, offer, polls
 from ridedash.views.rides.page_context import home_of
@@ -104,7 +105,8 @@ def board() -> str:
     with s.db.read() as db:
         bar = staff_bar(bar_facts(db, s.clock()))
         prop = db.get_one(Property, current_staff().property_id)
-        calls, kiosks = calls_of(db, bar.rings, s.clock()), desk_kiosks(db, s.clock())
+        calls = calls_of(db, bar.rings, s.clock())
+        kiosks = desk_kiosks(db, s.clock())
     found = _board(bar)
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
@@ -118,15 +120,21 @@ def board() -> str:
         map=_map(found, prop),
         home=home_of(prop),
         view="map" if request.args.get("view") == "map" else "list",
-        **(compact_form() if may(BOOK) else {}),
+        **_form(),
     )
+
+
+def _form() -> dict[str, Any]:
+    """The booking form beside the board, for those who may book."""
+    if not may(BOOK):
+        return {}
+    return compact_form()
 
 
 def _map(found: Board, prop: Property) -> MapParts:
     """The map, centred on the property's pickup, or without one on a cab."""
-    center = next((LatLng(lat, lng) for _id, lat, lng, _bearing in found.cabs), LatLng(0, 0))
-    if prop.pickup_lat is not None and prop.pickup_lng is not None:
-        center = LatLng(prop.pickup_lat, prop.pickup_lng)
+    cab = next((LatLng(lat, lng) for _id, lat, lng, _bearing in found.cabs), LatLng(0, 0))
+    center = home_point(prop) or cab
     return map_parts(services().settings, center=center, zoom=14, map_id="board")
 
 
@@ -147,8 +155,10 @@ def board_json() -> BaseResponse:
 
     `?only=bar` is for pages that have no list.
     """
-    sign_in, now = current_sign_in(), services().clock()
-    number, only_bar = request.args.get("ride", type=row_id) or 0, request.args.get("only") == "bar"
+    sign_in = current_sign_in()
+    now = services().clock()
+    number = request.args.get("ride", type=row_id) or 0
+    only_bar = request.args.get("only") == "bar"
     page = "/board.json?"
     if only_bar:
         page += "only=bar"
@@ -164,20 +174,23 @@ def board_json() -> BaseResponse:
     shown = bar.as_json()
     if calls:
         shown["calls"] = [each.as_json() for each in calls]
-    tag = f"{__version__}-{_locale()}-{board_tag(found, shown, _rev(ride))}"
-    if tag in request.if_none_match:
-        body = b""
-    else:
+    ride_rev = _rev(ride)
+    tag = f"{__version__}-{_locale()}-{board_tag(found, shown, ride_rev)}"
+    body = b""
+    if tag not in request.if_none_match:
         has = known(request.args.get("since", ""))
-        changed = board_update(found, has, shown, _rev(ride)) | {"needs": _needs(found, bar)}
+        changed = board_update(found, has, shown, ride_rev) | {"needs": _needs(found, bar)}
         if forgotten:
             changed["forgotten"] = " ".join(map(str, FORGOTTEN[:2]))
-        body = _with_ride(_json(changed), None if has.ride == _rev(ride) else ride)
+        body = _json(changed)
+        if ride and has.ride != ride_rev:
+            body = _with_ride(body, ride)
     return poll_response(PollBody(body, tag, ride.seen_at if ride else ""), now)
 
 
 def _poll(number: int, now: datetime, *, only_bar: bool) -> CacheEntry[Poll]:
-    staff, s = current_staff(), services()
+    staff = current_staff()
+    s = services()
     key = Key("bar", (staff.property_id, staff.role), "")
     bar = staff_bar(_read(key, lambda db: bar_facts(db, now)))
     if only_bar:
@@ -191,7 +204,8 @@ def _poll(number: int, now: datetime, *, only_bar: bool) -> CacheEntry[Poll]:
 
 def _board(bar: StaffBar) -> Board:
     """The rows in a language, shared by all pages of the property in that language."""
-    s, property_id = services(), current_staff().property_id
+    s = services()
+    property_id = current_staff().property_id
 
     def make(before: Board | None) -> CacheEntry[Board]:
         now = s.clock()
@@ -219,7 +233,9 @@ def _read(key: Key, read: Callable[[Session], T]) -> T:
 
 def _shared(key: Key, make: Callable[[T | None], CacheEntry[T]]) -> CacheEntry[T]:
     cache = polls()
-    return cache.share(key, make) if cache else make(None)
+    if not cache:
+        return make(None)
+    return cache.share(key, make)
 
 
 def _needs(found: Board, bar: StaffBar) -> int:
@@ -228,19 +244,23 @@ def _needs(found: Board, bar: StaffBar) -> int:
 
 def _chosen(number: int, now: datetime) -> PollBody | None:
     """The snapshot of the chosen ride; None for 0, and for an order of another property."""
+    if not number:
+        return None
     try:
-        return snapshot_of(number, now)[1].value if number else None
+        return snapshot_of(number, now)[1].value
     except NotFound:
         return None
 
 
 def _rev(ride: PollBody | None) -> str:
-    return f"{zlib.crc32(ride.etag.encode()):x}" if ride else ""
+    if ride is None:
+        return ""
+    return f"{zlib.crc32(ride.etag.encode()):x}"
 
 
-def _with_ride(body: bytes, ride: PollBody | None) -> bytes:
+def _with_ride(body: bytes, ride: PollBody) -> bytes:
     """The body with the bytes of the ride's snapshot inserted."""
-    return body if ride is None else body[:-1] + b',"ride":' + ride.body + b"}"
+    return body[:-1] + b',"ride":' + ride.body + b"}"
 
 
 def _json(body: dict[str, Any]) -> bytes:

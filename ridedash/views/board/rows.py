@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -45,14 +45,15 @@ GROUPS: Final = {UNKNOWN: "unknown", NEEDS: "needs", PLANNED: "later", ENDED: "d
 Cab = tuple[int, float, float, int | None]  # order id, latitude, longitude, bearing in degrees
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BoardRow:
     """One ride of the list.
 
     `group` is unknown, needs, now, later or done; `placed` is the time of the order, in done of its
     end. `car` distinguishes the rides of one press. `eta`: the minutes until the cab arrives.
     `seen` is when the service last answered about the ride, if that is too long ago. `waiting` is
-    true until the order has left SENDING. `mark` is the doorman's mark.
+    true until the order has left SENDING. `mark` is the doorman's mark. `plate`, `eta` and `seen`
+    are of a ride that is under way, `why` and `do` of one that needs attention.
     """
 
     id: int
@@ -64,14 +65,14 @@ class BoardRow:
     room: str
     car: str
     to: str
-    plate: str
-    eta: str
+    plate: str = ""
+    eta: str = ""
     placed: str
     timer: dict[str, Any] | None
-    why: str
-    do: Do | None
-    seen: str
-    mark: str
+    why: str = ""
+    do: Do | None = None
+    seen: str = ""
+    mark: str = ""
     waiting: bool | None
     # the kiosk where a guest placed it, who pays, and that the guest is unverified; or ""
     kiosk: str
@@ -79,7 +80,9 @@ class BoardRow:
     def as_json(self) -> dict[str, Any]:
         """The fields that are not empty."""
         body = {name: value for name, value in vars(self).items() if value not in ("", None)}
-        return body | {"do": {k: v for k, v in vars(self.do).items() if v}} if self.do else body
+        if self.do:
+            body["do"] = {k: v for k, v in vars(self.do).items() if v}
+        return body
 
 
 @dataclass(frozen=True)
@@ -99,10 +102,11 @@ def item(facts: RideFacts, *, stale: bool, paused: bool) -> BoardItem:
     `stale`: its facts are too old. `paused`: no ride is being updated, and the top bar says so.
     """
     page = facts.page
-    shown, live = notices(facts, Audience.STAFF), is_live(page)
+    shown = notices(facts, Audience.STAFF)
+    live = is_live(page)
     need = need_of(facts, shown, live=live, stale=stale, paused=paused)
     rank = _rank(facts, live, need)
-    row = _row(facts, live, need if rank <= NEEDS else None, GROUPS.get(rank, "now"), stale)
+    row = _row(facts, live, need, GROUPS.get(rank, "now"), stale)
     changes = [
         expires_at(page, facts.now, facts.time),
         *(each for each in changes_of(facts) if each > facts.now),
@@ -141,7 +145,9 @@ def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
         return NEEDS
     if not live:
         return ENDED
-    return PLANNED if state in LATER else RANKS.get(facts.status or "", 5)
+    if state in LATER:
+        return PLANNED
+    return RANKS.get(facts.status or "", 5)
 
 
 def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
@@ -149,23 +155,28 @@ def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
 
     The cars of one press were placed at one instant, and are in the order of their numbers.
     """
-    order, ride = facts.page.order, facts.page.ride
+    order = facts.page.order
     then = order.pickup_at or order.guest_until
     if rank == PLANNED and then:
         return then.timestamp(), order.id
-    if rank != ENDED:
-        number = facts.page.car[0] if facts.page.car else 0
-        return 0.0, -order.created_at.timestamp(), number, -order.id
-    ended = order.resolved_at if ride is None else ride.ended_at
-    # without a time, the ride counts as ended just now
-    return -(ended or facts.now).timestamp(), -order.id
+    if rank == ENDED:
+        # without a time, the ride counts as ended just now
+        return -(_ended_at(facts.page) or facts.now).timestamp(), -order.id
+    number, _cars = facts.page.car or (0, 0)
+    return 0.0, -order.created_at.timestamp(), number, -order.id
+
+
+def _ended_at(page: OrderPage) -> datetime | None:
+    """The end of the ride, or of an order that never became one; None if that is unknown."""
+    if page.ride is None:
+        return page.order.resolved_at
+    return page.ride.ended_at
 
 
 def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: bool) -> BoardRow:
-    page, words = facts.page, parts.lead(facts, Audience.STAFF)
-    cab, drop, timer = parts.cab(facts), parts.drop_place(facts), parts.timer(facts)
-    seen_at = page.ride.seen_at if page.ride else None
-    return BoardRow(
+    page = facts.page
+    words = parts.lead(facts, Audience.STAFF)
+    row = BoardRow(
         id=page.order.id,
         group=group,
         icon=words.icon,
@@ -174,50 +185,65 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         guest=page.guest.name,
         room=page.order.room or "",
         car=belonging(page.car, page.series, back=page.order.back_of is not None),
-        to=drop.name if drop else _("The guest tells the driver"),
-        plate=cab.plate if cab and live else "",
-        eta=parts.arrival(facts) if live else "",
-        placed=_ended(facts) if group == "done" else _placed(facts),
-        timer=_timer(timer),
-        why=_unless_repeated(words.headline, need.why) if need else "",
-        do=need.do if need else None,
-        seen=stamp(seen_at) if stale and live else "",
-        mark=_mark(facts) if live and need is None else "",
+        to=_drop_name(facts),
+        placed=_placed(facts, group),
+        timer=_timer(parts.timer(facts)),
         waiting=page.order.state in WAITING or None,
         kiosk=_kiosk(page),
     )
+    if live:
+        row = replace(row, plate=_plate(facts), eta=parts.arrival(facts), mark=_mark(facts))
+    if live and stale and page.ride:
+        row = replace(row, seen=stamp(page.ride.seen_at))
+    if need:  # the reason stands in place of the mark
+        why = _unless_repeated(words.headline, need.why)
+        row = replace(row, why=why, do=need.do, mark="")
+    return row
+
+
+def _drop_name(facts: RideFacts) -> str:
+    drop = parts.drop_place(facts)
+    if drop is None:
+        return _("The guest tells the driver")
+    return drop.name
+
+
+def _plate(facts: RideFacts) -> str:
+    cab = parts.cab(facts)
+    if cab is None:
+        return ""
+    return cab.plate
 
 
 def _kiosk(page: OrderPage) -> str:
     """Such as "Kiosk Lobby · K27 · guest pays · unverified"; "" for an order that staff placed."""
     if page.kiosk is None:
         return ""
-    parts = [
-        kiosk_words(page),
-        _("guest pays") if page.order.payment == wire.CASH else _("house pays"),
-    ]
+    payer = _("guest pays") if page.order.payment == wire.CASH else _("house pays")
+    words = [kiosk_words(page), payer]
     if page.guest.unverified:
-        parts.append(_("unverified"))
-    return " · ".join(parts)
+        words.append(_("unverified"))
+    return " · ".join(words)
 
 
-def _placed(facts: RideFacts) -> str:
-    """The time of the order; "" for a later ride, whose headline has another time."""
-    order = facts.page.order
-    return "" if order.state in LATER else facts.day_at(order.created_at)
+def _placed(facts: RideFacts, group: str) -> str:
+    """The time of the order, and for a ride that is over the time by which those are sorted.
 
-
-def _ended(facts: RideFacts) -> str:
-    """The time by which the rides that are over are sorted."""
-    order, ride = facts.page.order, facts.page.ride
-    ended = order.resolved_at if ride is None else ride.ended_at
-    return facts.day_at(ended) if ended else ""
+    "" for a later ride, whose headline has another time.
+    """
+    if group == "done":
+        return facts.day_at(_ended_at(facts.page))
+    if facts.page.order.state in LATER:
+        return ""
+    return facts.day_at(facts.page.order.created_at)
 
 
 def _mark(facts: RideFacts) -> str:
     """The doorman's last mark for the present car, in words; "" without one."""
     mark = mark_of(facts.page)
-    return door_words(mark[0]) if mark else ""
+    if mark is None:
+        return ""
+    return door_words(mark[0])
 
 
 def _headline(facts: RideFacts, headline: str) -> str:
@@ -231,19 +257,29 @@ def _headline(facts: RideFacts, headline: str) -> str:
         return headline
     if facts.charged:
         return f"{headline} · {say(_('fee of {fee} possible'), {'fee': facts.fee})}"
-    return f"{headline} · {_('free')}" if facts.free else headline
+    if facts.free:
+        return f"{headline} · {_('free')}"
+    return headline
 
 
 def _timer(timer: parts.Timer | None) -> dict[str, Any] | None:
     if timer is None:
         return None
-    body = {"pattern": timer.pattern, "since": timer.since, "until": timer.until}
-    return body if timer.speed is None else body | {"speed": timer.speed}
+    body: dict[str, Any] = {
+        "pattern": timer.pattern,
+        "since": timer.since,
+        "until": timer.until,
+    }
+    if timer.speed is not None:
+        body["speed"] = timer.speed
+    return body
 
 
 def _unless_repeated(headline: str, why: str) -> str:
     """The reason; "" if the headline begins with it."""
-    return "" if headline.casefold().startswith(why.casefold()) else why
+    if headline.casefold().startswith(why.casefold()):
+        return ""
+    return why
 
 
 def _whole(bearing: float | None) -> int | None:

@@ -115,6 +115,9 @@ class Board:
         return [each.json for each in self.items if each.json["rev"] not in known]
 
 
+NO_ROWS: Final = Board((), {})
+
+
 def marks_of(
     s: Session, property_id: int, now: datetime, since: datetime | None = None
 ) -> list[BoardMark]:
@@ -138,7 +141,8 @@ def needs_now(s: Session, shown: Shown, since: datetime | None) -> list[BoardRow
 
 def board_of(s: Session, shown: Shown, marks: Sequence[BoardMark], before: Board | None) -> Board:
     """The board now. Unchanged rows of `before` are reused; `before` itself if no row changed."""
-    now, stored = shown.now, before.rows if before else {}
+    now = shown.now
+    stored = (before or NO_ROWS).rows
     turned_at = shown.time.turned_at
     keys = {
         each.order_id: RowKey(

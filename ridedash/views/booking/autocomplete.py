@@ -28,7 +28,7 @@ from ridedash.store.guests import Usual
 from ridedash.store.models.people import Guest, Property
 from ridedash.store.search import phone_digits
 from ridedash.text import normalised, plain_code
-from ridedash.views.booking.estimates import home_trip
+from ridedash.views.booking.estimates import home_point
 from ridedash.views.booking.flights import lands_here
 from ridedash.views.booking.form import cars_context, estimator, own_offer, trip_page
 from ridedash.views.booking.pickup_points import ShownZone
@@ -69,7 +69,9 @@ def products() -> Answer:
     page = with_cars(replace(page, seats=seats or 1), estimator(), before, usual)
     answer = jsonify(_cars(page))
     answer.headers["Cache-Control"] = "no-store"
-    return (answer, page.cars.error.status) if page.cars.error else answer
+    if page.cars.error:
+        return answer, page.cars.error.status
+    return answer
 
 
 @bp.get("/places.json")
@@ -100,7 +102,7 @@ def places() -> Answer:
         return jsonify(places=[_place(named[0])], message="", credit="", sure=True)
     rows = _led_by(own, list(named), found.words or typed)
     message = "" if rows else _no_place(near)
-    return jsonify(places=rows, message=message, credit=_credit() if found else "")
+    return jsonify(places=rows, message=message, credit=_credit())
 
 
 @bp.post("/guests.json")
@@ -132,8 +134,10 @@ def read_phone() -> Answer:
     `q` is the text, `field` its control, `guest` the id of the chosen guest. The text comes in the
     body, so that no address has a number. `wrong`: it can't be booked with as it stands.
     """
-    field, typed = request.form.get("field", ""), request.form.get("q", "")
-    property_id, guest_id = current_staff().property_id, row_id(request.form.get("guest", ""))
+    field = request.form.get("field", "")
+    typed = request.form.get("q", "")
+    property_id = current_staff().property_id
+    guest_id = row_id(request.form.get("guest", ""))
     with services().db.read() as s:
         country = s.get_one(Property, property_id).country
         known = guests.phones_of(s, property_id, guest_id) if guest_id else frozenset()
@@ -169,17 +173,21 @@ def guest_json(
 
 def _cars(page: BookingPage) -> dict[str, Any]:
     """The answer for the page's script: the cards as markup, the hotspot for the map."""
-    cars, ends = page.cars, page.ends
-    zone = cars.estimates.zone if cars.estimates else None
-    return {
+    answer = {
         "html": render_template("booking/_cars.html", alone=True, **cars_context(page)),
-        "zone_html": render_template("booking/_zone.html", booking_page=page) if zone else "",
-        "pickup": _end(ends.pickup),
-        "drop": _end(ends.drop),
-        "zone": _zone(zone) if zone else None,
-        "message": cars.error.headline if cars.error else "",
-        "lands": lands_here(ends.pickup, page.desk.home),
+        "zone_html": "",
+        "pickup": _end(page.ends.pickup),
+        "drop": _end(page.ends.drop),
+        "zone": None,
+        "message": "",
+        "lands": lands_here(page.ends.pickup, page.desk.home),
     }
+    if page.cars.zone:
+        answer["zone_html"] = render_template("booking/_zone.html", booking_page=page)
+        answer["zone"] = _zone(page.cars.zone)
+    if page.cars.error:
+        answer["message"] = page.cars.error.headline
+    return answer
 
 
 def _zone(zone: ShownZone) -> dict[str, Any]:
@@ -202,7 +210,9 @@ def _place(found: Place) -> dict[str, Any]:
 
     "Meridian Airport" needs no "airport" beside it.
     """
-    name, area, kind = found.name.casefold(), found.area, found.kind.replace("_", " ")
+    name = found.name.casefold()
+    area = found.area
+    kind = found.kind.replace("_", " ")
     if area.casefold() in name:
         area = ""
     if kind.casefold() in (name, area.casefold(), *name.split()):
@@ -218,7 +228,8 @@ def _place(found: Place) -> dict[str, Any]:
 
 def _suggested() -> list[dict[str, Any]]:
     """Places before a text is typed."""
-    end, guest_id = request.args.get("end", "drop"), request.args.get("guest", type=row_id)
+    end = request.args.get("end", "drop")
+    guest_id = request.args.get("guest", type=row_id)
     other = sent_point(request.args.get("other", "")[:50])
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
@@ -242,7 +253,8 @@ def _led_by(own: list[Suggestion], found: list[Place], typed: str) -> list[dict[
     A favourite keeps its own name. A recent drop gets the gazetteer's name, which is often fuller.
     Places whose whole name was typed come first of all, because Enter chooses the first place.
     """
-    rows, others = [], found
+    rows = []
+    others = found
     for place in own:
         same = found_again(place, others)
         others = [each for each in others if each not in same]
@@ -253,8 +265,7 @@ def _led_by(own: list[Suggestion], found: list[Place], typed: str) -> list[dict[
 
 def _near() -> LatLng | None:
     with services().db.read() as s:
-        start = home_trip(s.get_one(Property, current_staff().property_id))
-    return start.pickup if start else None
+        return home_point(s.get_one(Property, current_staff().property_id))
 
 
 def _has_map() -> bool:
@@ -279,7 +290,9 @@ def _credit() -> str:
     """The source of the places if its licence requires a credit; a sandbox's city requires none."""
     settings = services().settings
     ours = settings.rehearsal and settings.geocoder_url == settings.service_url
-    return "" if ours or settings.geocoder == "sandbox" else OSM_CREDIT
+    if ours or settings.geocoder == "sandbox":
+        return ""
+    return OSM_CREDIT
 
 
 def _about(guest: Guest, now: datetime, zone: ZoneInfo) -> list[str]:
@@ -291,8 +304,10 @@ def _about(guest: Guest, now: datetime, zone: ZoneInfo) -> list[str]:
 
 
 def _exact(guest: Guest, typed: str) -> bool:
-    text, digits = plain_code(" ".join(typed.split())).casefold(), phone_digits(typed)
+    text = plain_code(" ".join(typed.split())).casefold()
+    digits = phone_digits(typed)
     numbers = map(without_extension, (guest.phone, guest.phone2))
     phone = len(digits) >= WHOLE_PHONE and any(each.endswith(digits) for each in numbers)
-    room, name = (guest.room or "").casefold(), name_key(guest.name)
+    room = (guest.room or "").casefold()
+    name = name_key(guest.name)
     return bool(text) and (phone or text == room or name_key(text) == name != "")

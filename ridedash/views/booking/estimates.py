@@ -75,8 +75,11 @@ class EstimateFailedError(Exception):
         again_s: int | None = None,
     ) -> None:
         super().__init__(headline)
-        self.headline, self.detail = headline, detail
-        self.status, self.quoted, self.end = status, quoted, end
+        self.headline = headline
+        self.detail = detail
+        self.status = status
+        self.quoted = quoted
+        self.end = end
         self.again_s = again_s
 
     @property
@@ -103,7 +106,9 @@ class Estimator:
     """Fetches products for the person who books: a member of staff, or a guest at a kiosk."""
 
     def __init__(self, services: Services, owner: OfferOwner, locale: str) -> None:
-        self.services, self.owner, self.locale = services, owner, locale
+        self.services = services
+        self.owner = owner
+        self.locale = locale
 
     def named(self, name: str, point: LatLng) -> str:
         """The name of a place; for a pin that has no name, one made of the address near it."""
@@ -133,13 +138,17 @@ class Estimator:
         Stores nothing. Raises EstimateFailedError.
         """
         product = self._product(trip, category, account_id)
-        return self._priced_card(trip, product).price_text if product else ""
+        if product is None:
+            return ""
+        return self._priced_card(trip, product).price_text
 
     def quote_offer(self, trip: Trip, category: str, account_id: int | None) -> tuple[str, int]:
         """Like `quote`, with the id of the offer that is then stored; "" and 0 without a price."""
         product = self._product(trip, category, account_id)
-        shown = self._priced_card(trip, product) if product else None
-        if product is None or shown is None or not shown.price_text:
+        if product is None:
+            return "", 0
+        shown = self._priced_card(trip, product)
+        if not shown.price_text:
             return "", 0
         offers = self._store(trip, [product], [shown], self.services.clock())
         return shown.price_text, offers[0]
@@ -161,7 +170,9 @@ class Estimator:
         with self.services.db.read() as s:
             fixed = fixed_price_categories(s, self.owner.property_id)
         (shown,) = without_drop((shown,), fixed)
-        return replace(shown, price_text="") if shown.blocked else shown
+        if shown.blocked:
+            return replace(shown, price_text="")
+        return shown
 
     def _card(self, trip: Trip, product: Product) -> Card:
         return card(product, has_drop=trip.drop is not None, locale=self.locale)
@@ -169,7 +180,9 @@ class Estimator:
     def _product(self, trip: Trip, category: str, account_id: int | None) -> Product | None:
         """One category as it is offered for a trip now. Raises EstimateFailedError."""
         self._check_ends(trip)
-        bearer = self._bearer(account_id) if wire.kind_of(category) is wire.Kind.SHARE else None
+        bearer = None
+        if wire.kind_of(category) is wire.Kind.SHARE:
+            bearer = self._bearer(account_id)
         try:
             listed = self.services.client.products(trip.pickup, trip.drop, category, bearer)
         except Refused as error:
@@ -194,7 +207,8 @@ class Estimator:
         self, trip: Trip, account_id: int | None
     ) -> tuple[ProductList, Trip, datetime, bool]:
         """The products, their trip, the time of the answer, and whether it is an earlier answer."""
-        now, key = self.services.clock(), (self.owner.property_id, trip.pickup, trip.drop)
+        now = self.services.clock()
+        key = (self.owner.property_id, trip.pickup, trip.drop)
         lists = _cached_lists()
         try:
             listed, trip = self._ask(trip, account_id)
@@ -224,7 +238,9 @@ class Estimator:
         if not is_hotspot(zone) or not is_pin(trip.pickup_name):
             return ""
         found = self.services.geocoder.nearby(trip.pickup)
-        return found.place if found else ""
+        if found is None:
+            return ""
+        return found.place
 
     def _with_prices(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
         """The list, with estimates that the service gives only when asked for one category.
@@ -234,7 +250,8 @@ class Estimator:
         """
         if trip.drop is None:
             return listed
-        vain, now = _unpriced(), self.services.clock().timestamp()
+        vain = _unpriced()
+        now = self.services.clock().timestamp()
         ends = self.owner.property_id, trip.pickup, trip.drop
         unpriced = [
             product
@@ -310,11 +327,19 @@ def _is_priced(product: Product) -> bool:
     return product.estimate is not None or bool(product.packages)
 
 
-def home_trip(home: Property) -> Trip | None:
-    """A trip that starts at a property's own pickup point; None when it has none."""
+def home_point(home: Property) -> LatLng | None:
+    """A property's own pickup point; None when it has none."""
     if home.pickup_lat is None or home.pickup_lng is None:
         return None
-    return Trip(LatLng(home.pickup_lat, home.pickup_lng), home.pickup_name or home.name)
+    return LatLng(home.pickup_lat, home.pickup_lng)
+
+
+def home_trip(home: Property) -> Trip | None:
+    """A trip that starts at a property's own pickup point; None when it has none."""
+    start = home_point(home)
+    if start is None:
+        return None
+    return Trip(start, home.pickup_name or home.name)
 
 
 def priced(product: Product, shown: Card) -> Priced:
@@ -341,16 +366,10 @@ def refused(code: str | None, message: str | None = None, status: int = 422) -> 
 
 def down(error: ServiceError) -> EstimateFailedError:
     """An error in words: the service does not answer now."""
-    wait_s: float | None = None
-    limited = isinstance(error, RateLimited)
     if isinstance(error, RateLimited):
-        wait_s = error.retry_after_s
-    elif isinstance(error, Throttled) and error.why == Throttled.LIMITED:
-        limited, wait_s = True, error.wait_s
-    if limited:
-        again_s = math.ceil(wait_s or 10)
-        text = _("Next try in %(n)d s. Nothing was ordered.", n=again_s)
-        return EstimateFailedError(_("Too many requests at once"), text, 503, again_s=again_s)
+        return _too_many(error.retry_after_s)
+    if isinstance(error, Throttled) and error.why == Throttled.LIMITED:
+        return _too_many(error.wait_s)
     return EstimateFailedError(
         _("The ride company is not answering"),
         _(
@@ -360,6 +379,13 @@ def down(error: ServiceError) -> EstimateFailedError:
         503,
         again_s=0,
     )
+
+
+def _too_many(wait_s: float | None) -> EstimateFailedError:
+    """The error of too many requests; the next one may be sent after `wait_s`, if that is known."""
+    again_s = math.ceil(wait_s or 10)
+    text = _("Next try in %(n)d s. Nothing was ordered.", n=again_s)
+    return EstimateFailedError(_("Too many requests at once"), text, 503, again_s=again_s)
 
 
 def drop_error(

@@ -7,7 +7,13 @@ from decimal import Decimal
 from functools import partial
 from typing import Final
 
-from ridedash.service.types.estimates import Estimate, HubCharges, ShareEstimate
+from ridedash.service.types.estimates import (
+    Discounts,
+    Estimate,
+    HubCharges,
+    ShareEstimate,
+    ShareFare,
+)
 from ridedash.service.types.products import Product
 from ridedash.service.types.rate_cards import Package, RateCard, Surcharge
 from ridedash.views.web.formatting import exact, money
@@ -123,11 +129,13 @@ def _night(card: RateCard, pay: Pay) -> str:
 
 
 def _surcharge(each: Surcharge, pay: Pay, number: Number) -> tuple[str, str]:
-    sent = each.name or each.description
-    name = ServiceWords(sent) if sent else _("Surcharge")
+    name = ServiceWords(each.name or each.description or "") or _("Surcharge")
     kind = (each.type or "").lower()
     if each.value is None:
-        return name, (each.description if each.description != name else None) or _("applies")
+        said = each.description or name
+        if said == name:
+            said = _("applies")
+        return name, said
     if "mult" in kind or "factor" in kind:
         return name, _("× %(n)s", n=number(each.value))
     if "percent" in kind or kind == "%":
@@ -136,63 +144,63 @@ def _surcharge(each: Surcharge, pay: Pay, number: Number) -> tuple[str, str]:
 
 
 def _package_table(package: Package, product: Product, pay: Pay, number: Number) -> FareTable:
-    per_distance = unit_words(product.distance_unit)[1]
-    lines = _lines(
-        (_("Package fare"), pay(package.base_fare)),
-        (
-            _("Time included"),
-            _("%(n)d min", n=package.duration.minutes) if package.duration else "",
-        ),
-        (
-            _("Distance included"),
-            _measure(package.distance.km if package.distance else None, _("km"), number),
-        ),
-        (_("Each further %(unit)s", unit=per_distance), pay(package.cost_per_distance)),
-        (_("Each further minute"), pay(package.ride_cost_per_minute)),
-    )
+    name = package.display_name or package.sub_category or _("Package")
     several = len({each.sub_category for each in product.packages}) > 1
-    names = (
-        package.sub_category if several else None,
-        package.display_name or package.sub_category or _("Package"),
-    )
-    return FareTable(ServiceWords(" · ".join(filter(None, names))), lines)
+    if several and package.sub_category:
+        name = f"{package.sub_category} · {name}"
+    return FareTable(ServiceWords(name), _lines(*_package_lines(package, product, pay, number)))
+
+
+def _package_lines(
+    package: Package, product: Product, pay: Pay, number: Number
+) -> Iterator[tuple[str, str]]:
+    per_distance = unit_words(product.distance_unit)[1]
+    yield _("Package fare"), pay(package.base_fare)
+    if package.duration:
+        yield _("Time included"), _("%(n)d min", n=package.duration.minutes)
+    if package.distance:
+        yield _("Distance included"), _measure(package.distance.km, _("km"), number)
+    yield _("Each further %(unit)s", unit=per_distance), pay(package.cost_per_distance)
+    yield _("Each further minute"), pay(package.ride_cost_per_minute)
 
 
 def _estimate_table(estimate: Estimate, pay: Pay, number: Number) -> FareTable:
-    hub, off = estimate.hub_charges, estimate.discounts
-    fees = tuple((line.display_text, pay(line.value)) for line in estimate.booking_fee_lines)
-    lines = _lines(
-        (_("Fixed price"), pay(estimate.upfront_fare) if estimate.upfront else ""),
-        (_("By the meter, at least"), "" if estimate.upfront else pay(estimate.amount_min)),
-        (_("By the meter, at most"), "" if estimate.upfront else pay(estimate.amount_max)),
-        (
-            _("Distance"),
-            _measure(estimate.distance.km if estimate.distance else None, _("km"), number),
-        ),
-        (
-            _("Time on the road"),
-            _("about %(n)d min", n=estimate.travel_time.minutes) if estimate.travel_time else "",
-        ),
-        *(fees or ((_("Booking fee"), pay(estimate.booking_fee or None)),)),
-        (_("Taxes"), pay(estimate.taxes)),
-        (_hub_name(hub), pay(hub.total_hub_fee or None) if hub else ""),
-        *(_discounts(off.discount, off.cashback, off.pass_savings, pay) if off else ()),
-    )
-    return FareTable(_("This trip"), lines)
+    return FareTable(_("This trip"), _lines(*_estimate_lines(estimate, pay, number)))
 
 
-def _hub_name(hub: HubCharges | None) -> str:
-    name = hub.pickup_hub_name if hub else None
-    return _("Fee at %(place)s", place=name) if name else _("Station or airport fee")
+def _estimate_lines(estimate: Estimate, pay: Pay, number: Number) -> Iterator[tuple[str, str]]:
+    if estimate.upfront:
+        yield _("Fixed price"), pay(estimate.upfront_fare)
+    else:
+        yield _("By the meter, at least"), pay(estimate.amount_min)
+        yield _("By the meter, at most"), pay(estimate.amount_max)
+    if estimate.distance:
+        yield _("Distance"), _measure(estimate.distance.km, _("km"), number)
+    if estimate.travel_time:
+        yield _("Time on the road"), _("about %(n)d min", n=estimate.travel_time.minutes)
+    if estimate.booking_fee_lines:
+        for line in estimate.booking_fee_lines:
+            yield line.display_text, pay(line.value)
+    else:
+        yield _("Booking fee"), pay(estimate.booking_fee or None)
+    yield _("Taxes"), pay(estimate.taxes)
+    if estimate.hub_charges:
+        yield _hub_name(estimate.hub_charges), pay(estimate.hub_charges.total_hub_fee or None)
+    if estimate.discounts:
+        yield from _discounts(estimate.discounts, pay)
 
 
-def _discounts(
-    discount: Decimal | None, cashback: Decimal | None, savings: Decimal | None, pay: Pay
-) -> Iterator[tuple[str, str]]:
+def _hub_name(hub: HubCharges) -> str:
+    if not hub.pickup_hub_name:
+        return _("Station or airport fee")
+    return _("Fee at %(place)s", place=hub.pickup_hub_name)
+
+
+def _discounts(off: Discounts, pay: Pay) -> Iterator[tuple[str, str]]:
     for words, amount in (
-        (_("Discount"), discount),
-        (_("Cashback"), cashback),
-        (_("Saved by a pass"), savings),
+        (_("Discount"), off.discount),
+        (_("Cashback"), off.cashback),
+        (_("Saved by a pass"), off.pass_savings),
     ):
         if amount:
             yield words, pay(-abs(amount))
@@ -204,8 +212,7 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
     for fare in share.fares:
         seats = ngettext("%(num)d seat", "%(num)d seats", fare.seats)
         lines.append((_("Fixed price, %(seats)s", seats=seats), pay(fare.cost)))
-        if fare.actual_cost is not None and fare.cost is not None and fare.actual_cost > fare.cost:
-            lines.append((_("Usual price, %(seats)s", seats=seats), pay(fare.actual_cost)))
+        lines.append((_("Usual price, %(seats)s", seats=seats), pay(usual_cost(fare))))
         if fare.savings:
             lines.append((_("Saved, %(seats)s", seats=seats), pay(fare.savings)))
         remarks = (fare.fare_string, fare.discount_string, fare.peak_time_text)
@@ -221,6 +228,13 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
         _lines(*lines),
         tuple(each for each in dict.fromkeys(notes) if _new(each, shown)),
     )
+
+
+def usual_cost(fare: ShareFare) -> Decimal | None:
+    """What a shared ride usually costs, if it costs less now; else None."""
+    if fare.actual_cost is None or fare.cost is None or fare.actual_cost <= fare.cost:
+        return None
+    return fare.actual_cost
 
 
 def _new(note: str, shown: set[str]) -> bool:

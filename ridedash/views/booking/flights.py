@@ -20,7 +20,7 @@ from ridedash.rides.times.schedule_times import LATEST, SOONEST
 from ridedash.service.types.products import Product
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer
-from ridedash.views.booking.estimates import home_trip
+from ridedash.views.booking.estimates import home_point
 from ridedash.views.booking.pickup_times import TimeChoice, choices_of
 from ridedash.views.booking.product_cards import travel_minutes
 from ridedash.views.booking.trip_ends import TripEnd
@@ -80,7 +80,8 @@ def read() -> Response:
     """
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
-    now, tz = services().clock(), zone(home.timezone)
+    now = services().clock()
+    tz = zone(home.timezone)
     departs = request.args.get("departs", "")[:200]
     if not departs.strip():
         return jsonify(asdict(Proposal()))
@@ -116,7 +117,8 @@ def now_asked(
     form: BookingForm, pickup: TripEnd, home: Property, offer: Offer | None, now: datetime
 ) -> NowAsked | None:
     """The question about the car that a valid form orders now; None if nothing is to be asked."""
-    at, tz = form.departs_at, form.tz
+    at = form.departs_at
+    tz = form.tz
     if form.when.data == "later" or at is None:
         return None
     travel_min = _travel_minutes(offer)
@@ -157,8 +159,8 @@ def lands_here(pickup: TripEnd, home: Property) -> bool:
     """Whether guests who are picked up here have probably just arrived."""
     if pickup.point is None:
         return False
-    own = home_trip(home)
-    is_elsewhere = own is not None and distance_m(own.pickup, pickup.point) > OWN_PLACE_M
+    own = home_point(home)
+    is_elsewhere = own is not None and distance_m(own, pickup.point) > OWN_PLACE_M
     return is_elsewhere or typed_kind(pickup.name) in ("airport", "stations")
 
 
@@ -212,4 +214,7 @@ def _offered(sentence: str, pickup_at: datetime, now: datetime, tz: ZoneInfo) ->
 
 def _span(minutes: int) -> str:
     """A margin in everyday form: 2 h, 90 min."""
-    return _("%(n)d min", n=minutes) if minutes % 60 else _("%(n)d h", n=minutes // 60)
+    hours, rest = divmod(minutes, 60)
+    if rest:
+        return _("%(n)d min", n=minutes)
+    return _("%(n)d h", n=hours)

@@ -97,7 +97,9 @@ def trip_page(trip: TripForm, *, search: bool) -> BookingPage:
 def refilled(page: OrderPage, occasion: Refill) -> BookingPage:
     """A page whose form an earlier order fills in, as FIELDS states, without cars."""
     form, desk = _new_form()
-    order, offer, ends = page.order, page.offer, ends_of(page.offer)
+    order = page.order
+    offer = page.offer
+    ends = ends_of(page.offer)
     filled_from = ""
     if page.guest.erased_at is None:
         filled_from = page.guest.name
@@ -111,8 +113,9 @@ def refilled(page: OrderPage, occasion: Refill) -> BookingPage:
         _fill_flight(form, order)
     if occasion is Refill.AGAIN:
         ends = _fill_again(form, page, ends)
-    planned = page if occasion is Refill.CHANGE else None
-    if planned is not None:
+    planned = None
+    if occasion is Refill.CHANGE:
+        planned = page
         _fill_plan(form, order)
     notice = FormNotice(filled_from=filled_from)
     return BookingPage(
@@ -124,7 +127,8 @@ def _new_form(*, clean: bool = False) -> tuple[BookingForm, DeskFacts]:
     """The posted form, if any, and what the property has for it; `clean` requests an empty form."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
-        accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
+        accounts = accounts_of(s, home.id)
+        centres = cost_centres_of(s, home.id)
         favourites = favourites_of(s, home.id)
         capacities = capacities_of(s, home.id)
     posted = {"formdata": None} if clean else {}
@@ -159,9 +163,10 @@ def _fill_guest(form: BookingForm, guest: Guest, room: str | None) -> None:
 
 def _fill_flight(form: BookingForm, order: Order) -> None:
     """Fill in a flight's time; with it or a flight number, the ride is for a flight."""
-    departs_at = order.departs_at
     form.flight_way.data = LANDS if order.flight_lands else DEPARTS
-    form.departs.data = departure_text(departs_at, form.tz) if departs_at else ""
+    form.departs.data = ""
+    if order.departs_at:
+        form.departs.data = departure_text(order.departs_at, form.tz)
     form.for_flight.data = bool(form.flight.data or form.departs.data)
 
 
@@ -179,7 +184,8 @@ def _fill_again(form: BookingForm, page: OrderPage, ends: TripEnds) -> TripEnds:
 def _fill_plan(form: BookingForm, order: Order) -> None:
     """Let the form change a planned ride, which keeps its pickup time until another is typed."""
     _keep_plan(form, order)
-    form.change.data, form.version.data = order.id, order.version
+    form.change.data = order.id
+    form.version.data = order.version
     if order.pickup_at is not None:
         at = order.pickup_at.astimezone(form.tz)
         form.when.data = "later"
@@ -190,20 +196,21 @@ def _fill_plan(form: BookingForm, order: Order) -> None:
 
 def _keep_plan(form: BookingForm, order: Order) -> None:
     """Allow the present times of a planned ride, also where they would be refused as new ones."""
-    form.planned_at, form.stored_departure = order.pickup_at, order.departs_at
+    form.planned_at = order.pickup_at
+    form.stored_departure = order.departs_at
     if order.series_key:
         form.latest = SERIES_LATEST
 
 
 def _languages(codes: set[str]) -> list[SelectChoice]:
     """The languages that a guest may speak: first those in which their page can be shown."""
-    page, staff = _("Guest's page"), _("Told to staff; the guest's page is in English")
+    read_by = {True: _("Guest's page"), False: _("Told to staff; the guest's page is in English")}
     found = [
         SelectChoice(
             code,
             name,
             render_kw={"lang": code.replace("_", "-")},
-            optgroup=page if code in codes else staff,
+            optgroup=read_by[code in codes],
         )
         for code, name in SPOKEN_LANGUAGES
     ]
@@ -225,7 +232,9 @@ def own_offer(offer_id: int | None) -> Offer | None:
         return None
     with services().db.read() as s:
         offer = s.get(Offer, offer_id)
-    return offer if offer and offer.property_id == current_staff().property_id else None
+    if offer is None or offer.property_id != current_staff().property_id:
+        return None
+    return offer
 
 
 def estimator() -> Estimator:
@@ -244,7 +253,8 @@ def context(page: BookingPage) -> dict[str, Any]:
 
 def drops_of(page: BookingPage) -> list[Suggestion]:
     """The suggested drops for the guest in the form."""
-    guest_id, pickup = page.form.guest_id.data, page.ends.pickup.point
+    guest_id = page.form.guest_id.data
+    pickup = page.ends.pickup.point
     with services().db.read() as s:
         return suggested(s, page.desk.home, "drop", guest_id, pickup)
 
@@ -254,7 +264,7 @@ def cars_context(page: BookingPage) -> dict[str, Any]:
 
     `fresh_ms` says after how many milliseconds the page fetches the prices again.
     """
-    fetched = page.cars.estimates.fetched_at if page.cars.estimates else None
+    fetched = page.cars.fetched_at
     return {
         "booking_page": page,
         "form": page.form,
@@ -268,9 +278,11 @@ def cars_context(page: BookingPage) -> dict[str, Any]:
 
 def calendar(page: BookingPage) -> dict[str, Any]:
     """The values of the date and time controls, such as the allowed days and the present time."""
-    form, now, tz = page.form, services().clock(), page.form.tz
-    pickup, home = page.ends.pickup, page.desk.home
-    travel_min = page.cars.estimates.travel_min if page.cars.estimates else None
+    form = page.form
+    now = services().clock()
+    tz = page.form.tz
+    pickup = page.ends.pickup
+    home = page.desk.home
     first, last = now.astimezone(tz).date(), (now + form.latest).astimezone(tz).date()
     if not form.pickup_date.data:
         form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
@@ -279,7 +291,7 @@ def calendar(page: BookingPage) -> dict[str, Any]:
     plan = form.planned_at
     message, wrong, choices = pickup_message(form, now, tz)
     return {
-        "flight": flight_of(form, pickup, home, travel_min, now),
+        "flight": flight_of(form, pickup, home, page.cars.travel_min, now),
         "flight_way": way_of(form, pickup, home),
         "said": message,
         "wrong": wrong,

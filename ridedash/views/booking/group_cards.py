@@ -91,10 +91,12 @@ def _sheet(order_id: int, links: dict[int, str]) -> Answer:
 
 
 def _card(number: int, page: OrderPage, url: str) -> GroupCard:
-    app, reads = services(), guest_reads(page)
+    app = services()
+    reads = guest_reads(page)
     ours = card_words(page) if reads.other else None
     with in_language(reads.language.code):
-        car, theirs = car_of(number, page), card_words(page)
+        car = car_of(number, page)
+        theirs = card_words(page)
         view: RideView = ride_view(page, app.clock(), app.time(), locale())
         driver = driver_words(view.driver.name) if view.driver and view.live else ""
     return GroupCard(

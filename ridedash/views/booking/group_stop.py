@@ -62,7 +62,8 @@ def cancel_all(order_id: int) -> Answer:
     stops = stops_of(pages)
     if request.form.get("plan", "") != plan_of(stops):
         return _page(order_id, pages, stops, changed=True), 409
-    s, steps = services(), {stop.car.order_id: stop.step for stop in stops if stop.step}
+    s = services()
+    steps = {stop.car.order_id: stop.step for stop in stops if stop.step}
     stop_all(s.runtime, steps, current_staff().actor, cancel_reason(request.form))
     s.wake()
     return redirect(f"/groups/{order_id}", 303)
@@ -106,7 +107,8 @@ def cost_words(stops: list[CarStop]) -> str:
 
 
 def _stop(number: int, page: OrderPage) -> CarStop:
-    car, app = car_of(number, page), services()
+    car = car_of(number, page)
+    app = services()
     facts = RideFacts(page, app.clock(), app.time(), locale())
     allowed = (each.name for each in allowed_actions(page) if each.allowed and each.name in STEPS)
     step = next(allowed, "")

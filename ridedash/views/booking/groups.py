@@ -21,6 +21,7 @@ from ridedash.rides.state.states import has_failed
 from ridedash.service.types.products import Product
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
 from ridedash.views.booking.undo import undo_of
+from ridedash.views.rides.components import CabView
 from ridedash.views.rides.offer_price import ProductPrice, fixed_price, money_range, product_price
 from ridedash.views.rides.view_model import ride_view
 from ridedash.views.web.current_user import current_staff
@@ -32,6 +33,7 @@ from ridedash.wording import ngettext
 bp = Blueprint("groups", __name__)
 POLL_MS: Final = 3_000
 ENDED_MS: Final = 30_000
+NO_CAB: Final = CabView(plate="", spelled="", car="", was="", was_until="")
 # the stage of an order by its state, and of a ride by its status; `stage` uses them
 ORDER_STAGES: Final = {
     OrderState.UNKNOWN: "unknown",
@@ -78,11 +80,12 @@ def show(order_id: int) -> str | BaseResponse:
         return redirect(f"/rides/{order_id}", 303)
     cars = [car_of(number, page) for number, page in enumerate(pages, 1)]
     facts = group_facts(order_id, pages) | {"cars": cars, "summary": summary(pages)}
-    facts["stoppable"] = any(car.live for car in cars)
+    any_live = any(car.live for car in cars)
+    facts["stoppable"] = any_live
     if not wants_json():
         undo = undo_of(pages)
         return render_template("booking/groups.html", **facts, undo=undo, wait_ms=POLL_MS)
-    wait = POLL_MS if any(car.live for car in cars) else ENDED_MS
+    wait = POLL_MS if any_live else ENDED_MS
     answer: Response = jsonify(html=render_template("booking/_groups.html", **facts), wait_ms=wait)
     answer.add_etag()
     answer.headers["Cache-Control"] = "private, no-cache"
@@ -117,22 +120,28 @@ def pages_together(
 def group_facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
     """The facts at the top of every page of a group."""
     guests = list(dict.fromkeys(page.guest.name for page in pages))
-    cars = len(pages)
-    one = ngettext("%(num)d car for %(guest)s", "%(num)d cars for %(guest)s", cars, guest=guests[0])
-    many = ngettext(
-        "%(num)d car for %(guest)s and %(more)d more",
-        "%(num)d cars for %(guest)s and %(more)d more",
-        cars,
-        guest=guests[0],
-        more=len(guests) - 1,
-    )
     return {
         "order_id": order_id,
         "page": pages[0],
         "several": len(guests) > 1,
-        "title": one if len(guests) == 1 else many,
+        "title": _title(len(pages), guests),
         "together": together(pages, locale()),
     }
+
+
+def _title(cars: int, guests: list[str]) -> str:
+    first, *others = guests
+    if not others:
+        return ngettext(
+            "%(num)d car for %(guest)s", "%(num)d cars for %(guest)s", cars, guest=first
+        )
+    return ngettext(
+        "%(num)d car for %(guest)s and %(more)d more",
+        "%(num)d cars for %(guest)s and %(more)d more",
+        cars,
+        guest=first,
+        more=len(others),
+    )
 
 
 def summary(pages: list[OrderPage]) -> str:
@@ -155,7 +164,8 @@ def summary(pages: list[OrderPage]) -> str:
 
 def stage(page: OrderPage) -> str:
     """How far an order of a group is: one of the names that `summary` counts."""
-    state, ride = OrderState(page.order.state), page.ride
+    state = OrderState(page.order.state)
+    ride = page.ride
     status = ride.status if ride else None
     if status == wire.BOOKING_CANCELLED or page.order.code == WITHDRAWN:
         return "cancelled"
@@ -174,13 +184,16 @@ def together(pages: list[OrderPage], locale: str) -> str:
     bounds = [price.bounds for price in prices if price is not None and price.bounds is not None]
     if len(bounds) != len(pages):
         return ""
-    currency, first = pages[0].offer.currency, prices[0]
+    currency = pages[0].offer.currency
+    first = prices[0]
     if len(set(bounds)) == 1 and first is not None:
         return first.times(len(pages), currency, locale)
     low, high = (sum(ends, Decimal(0)) for ends in zip(*bounds, strict=True))
     shown = money_range(low, high, currency, locale)
     hedged = next((price.hedge for price in prices if price is not None and price.hedge), "")
-    return hedged.replace("%(price)s", shown) if hedged else shown
+    if not hedged:
+        return shown
+    return hedged.replace("%(price)s", shown)
 
 
 def _price(page: OrderPage, locale: str) -> ProductPrice | None:
@@ -202,7 +215,9 @@ def car_of(number: int, page: OrderPage) -> GroupCar:
     loud = next(
         (notice.title for notice in view.notices if notice.tone in ("warn", "unknown", "bad")), ""
     )
-    shown = view.cab if view.cab and view.live else None
+    cab = NO_CAB
+    if view.cab and view.live:
+        cab = view.cab
     return GroupCar(
         order_id=page.order.id,
         number=number,
@@ -212,8 +227,8 @@ def car_of(number: int, page: OrderPage) -> GroupCar:
         why="" if loud.casefold() in view.headline.casefold() else loud,
         guest=page.guest.name,
         room=page.order.room or "",
-        plate=shown.plate if shown else "",
-        spelled=shown.spelled if shown else "",
+        plate=cab.plate,
+        spelled=cab.spelled,
         name=page.offer.display_name,
         fare=view.fare,
         failed=stage(page) in ("failed", "cancelled"),

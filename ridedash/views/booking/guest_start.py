@@ -56,7 +56,9 @@ def let_guest_start(
     if offer is None:
         raise OfferUnknown(f"offer {wanted.offer_id}")
     app = services()
-    now, tz, price = app.clock(), page.form.tz, _price(offer, wanted.seats)
+    now = app.clock()
+    tz = page.form.tz
+    price = _price(offer, wanted.seats)
     planned = wanted.pickup_at is not None or wanted.back_at is not None
     if price is None or planned or wanted.cars > 1:
         return _page(page, offer, None), 422

@@ -158,7 +158,8 @@ def _change_plan(page: BookingPage, wanted: BookingRequest) -> Answer:
 
     Raises what `change` and `change_onward` raise, except TooLate.
     """
-    form, app = page.form, services()
+    form = page.form
+    app = services()
     order_id = form.change.data or 0
     changed = Change(order_id, form.version.data or 0, wanted)
     try:
@@ -171,7 +172,8 @@ def _change_plan(page: BookingPage, wanted: BookingRequest) -> Answer:
     except Overtaken:
         # the next press is about what the page shows from now on
         now = known_order(order_id)
-        form.version.data, form.version.raw_data = now.order.version if now else 0, None
+        form.version.data = now.order.version if now else 0
+        form.version.raw_data = None
         raise
     app.wake()
     return redirect(f"/rides/{order_id}?said=change-done", 303)
@@ -217,7 +219,9 @@ def _placed_response(placed: Placed, wanted: BookingRequest) -> Answer:
         return redirect(f"/{kind}/{placed.order_id}", 303)
     clean = render_template("booking/_compact_form.html", **compact_form())
     back = wanted.back_at is not None
-    orders = placed.order_ids[: wanted.cars] if back else placed.order_ids
+    orders = placed.order_ids
+    if back:
+        orders = orders[: wanted.cars]
     facts = {"what": kind, "back": back, "order": placed.order_id, "orders": orders}
     return jsonify(**facts, html=clean), 201 if placed.created else 200
 
@@ -248,13 +252,17 @@ def _retry(page: BookingPage, why: Retry, offer: Offer | None = None) -> Answer:
     """
     form = page.form
     if offer is not None:
-        ends, category = ends_of(offer), offer.category
+        ends = ends_of(offer)
+        category = offer.category
     else:
-        trip, geocoder = TripForm(request.form), services().geocoder
-        ends, category = read_ends(trip, geocoder, page.desk.home, search=True), page.category
+        trip = TripForm(request.form)
+        geocoder = services().geocoder
+        ends = read_ends(trip, geocoder, page.desk.home, search=True)
+        category = page.category
     if form.form_token.errors:
         form.form_token.data = new_form_token()
-    cars, seats = TripCars(error=why.error), form.seats.data or 1
+    cars = TripCars(error=why.error)
+    seats = form.seats.data or 1
     page = replace(page, ends=ends, category=category, seats=seats, cars=cars, notice=why.notice)
     if why.error is None:
         page = with_cars(page, estimator(), offer)

@@ -86,8 +86,6 @@ def _place(zone: HotspotZone, name: str | None, around: str) -> str:
 
 def _full(point: PickupPoint, place: str) -> str:
     room = MAX_NAME - len(DASH + point.name)
-    return (
-        f"{place[:room]}{DASH}{point.name}"
-        if place and place != point.name and room > 0
-        else point.name[:MAX_NAME]
-    )
+    if not place or place == point.name or room <= 0:
+        return point.name[:MAX_NAME]
+    return f"{place[:room]}{DASH}{point.name}"

@@ -54,7 +54,8 @@ def read() -> Response:
     pickup, `choices` are the times that the text may mean, and `quick` are common times, each as a
     text to type, for the present time `now`.
     """
-    now, tz = services().clock(), _zone()
+    now = services().clock()
+    tz = _zone()
     always = {
         "now": formatting.stamp(now),
         "quick": list(quick_times(now, tz, time_words(locale()))),
@@ -101,7 +102,9 @@ def in_full(at: datetime, now: datetime, tz: ZoneInfo) -> str:
     """A pickup time with its day, how far ahead it is, and which of two it is that clocks show."""
     text = formatting.time_in_full(at, now, tz, locale())
     which = pass_words(at, tz)
-    return f"{text} · {which}" if which else text
+    if not which:
+        return text
+    return f"{text} · {which}"
 
 
 def pickup_message(

@@ -8,9 +8,11 @@ from typing import Final
 
 from ridedash.fits import UNKNOWN, Capacity, Party
 from ridedash.rides.orders.fields import MOST_CARS
+from ridedash.service.parsing.fields import Distance, Duration
+from ridedash.service.types.estimates import ShareFare
 from ridedash.service.types.products import Product
 from ridedash.service.types.rate_cards import CancellationPolicy
-from ridedash.views.booking.fare_breakdown import FareTable, fare_tables
+from ridedash.views.booking.fare_breakdown import FareTable, fare_tables, usual_cost
 from ridedash.views.rides.offer_price import (
     ProductPrice,
     fixed_price,
@@ -25,6 +27,8 @@ from ridedash.wording.fits import capacity_words, too_small
 from ridedash.wording.say import with_pauses
 
 SHOWN: Final = 4  # packages of a rental on its card; the fare breakdown lists all
+NO_TIME: Final = Duration(seconds=0)
+NO_LENGTH: Final = Distance(metres=0)
 # Pairs of a drawing in static/img/cars.svg and a pattern. A category id gets the drawing of the
 # first pattern that it matches, or "car" if it matches none.
 DRAWINGS: Final = (
@@ -42,8 +46,9 @@ DRAWINGS: Final = (
 
 def package_rule(product: Product) -> str:
     """How a package is agreed on; "" for a product without packages."""
-    words = _("The guest agrees the package with the driver; this desk can't choose it.")
-    return words if product.packages else ""
+    if not product.packages:
+        return ""
+    return _("The guest agrees the package with the driver; this desk can't choose it.")
 
 
 def package_list(product: Product, locale: str) -> str:
@@ -55,15 +60,14 @@ def _packages(product: Product, locale: str) -> Iterator[str]:
     """Each pair of duration and distance once, with its lowest price: 4 h, 40 km from ₹899."""
     by_size: dict[tuple[int, Decimal], list[Decimal]] = {}
     for package in product.packages:
-        size = (
-            package.duration.seconds if package.duration else 0,
-            package.distance.km if package.distance else Decimal(0),
-        )
+        size = (package.duration or NO_TIME).seconds, (package.distance or NO_LENGTH).km
         fares = by_size.setdefault(size, [])
         if package.base_fare is not None:
             fares.append(package.base_fare)
     for (seconds, km), fares in sorted(by_size.items()):
-        parts = [_span(seconds, locale)] if seconds else []
+        parts = []
+        if seconds:
+            parts.append(_span(seconds, locale))
         if km:
             parts.append(_("%(n)s km", n=decimal(float(km), locale)))
         if not parts:
@@ -127,7 +131,9 @@ class Card:
     @property
     def room(self) -> str:
         """What fits, in words; "" if nothing is known, and for a shared ride, which shows seats."""
-        return "" if self.seats else capacity_words(self.fits)
+        if self.seats:
+            return ""
+        return capacity_words(self.fits)
 
     def too_small(self, party: Party, cars: int, seats: int = 1) -> str:
         """Why a party does not fit into this many of these cars; "" if it fits."""
@@ -180,7 +186,8 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
 
 def without_drop(cards: tuple[Card, ...], fixed: frozenset[str]) -> tuple[Card, ...]:
     """The cards for a trip without a drop; categories in `fixed` need one for their fixed price."""
-    kind, blocked = _("Fixed price, with a drop"), needs_drop()
+    kind = _("Fixed price, with a drop")
+    blocked = needs_drop()
     return tuple(
         replace(each, price="–", price_kind=kind, blocked=blocked)
         if each.category in fixed
@@ -272,13 +279,12 @@ def _eta(product: Product) -> str:
 
 def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
     choices = []
-    for fare in product.share.fares if product.share else ():
+    for fare in _fares(product):
         if fare.cost is None:
             continue
         fixed = fixed_price(fare.cost, product.currency, locale)
         label = ngettext("%(num)d seat", "%(num)d seats", fare.seats)
-        reduced = fare.actual_cost is not None and fare.actual_cost > fare.cost
-        was = money(fare.actual_cost, product.currency, locale) if reduced else ""
+        was = money(usual_cost(fare), product.currency, locale)
         name = with_pauses(product.display_name, label)
         button = _button(fixed.text)
         group = _group(fixed, product.currency, locale)
@@ -286,10 +292,16 @@ def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
     return tuple(choices)
 
 
+def _fares(product: Product) -> tuple[ShareFare, ...]:
+    """The fares of a shared ride by seats; none for other products."""
+    if product.share is None:
+        return ()
+    return product.share.fares
+
+
 def _surge(product: Product) -> tuple[str, str]:
     """Higher rates in a few words, and their meaning; two empty texts at usual rates."""
-    fares = product.share.fares if product.share else ()
-    peak = any(_is_peak(fare.peak_time_charge) for fare in fares)
+    peak = any(_is_peak(fare.peak_time_charge) for fare in _fares(product))
     if not peak and not any(rate.rates_higher_than_usual for rate in product.rate_cards):
         return "", ""
     if peak or (product.estimate and product.estimate.upfront):

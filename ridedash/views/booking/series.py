@@ -95,7 +95,8 @@ def cancel(order_id: int) -> Answer:
     """Cancel the rides that the page listed and that are still planned."""
     if not _series_of(order_id):
         return redirect(f"/rides/{order_id}", 303)
-    app, shown = services(), {row_id(each) for each in request.form.getlist("ride")} - {None}
+    app = services()
+    shown = {row_id(each) for each in request.form.getlist("ride")} - {None}
     listed = {each for each in shown if each is not None}
     withdraw_onward(app.db, app.clock, order_id, current_staff().id, listed)
     app.wake()
@@ -134,7 +135,8 @@ def _facts(order_id: int, pages: list[OrderPage]) -> dict[str, Any]:
 
 
 def _line(number: int, page: OrderPage, first: OrderPage) -> SeriesLine:
-    order, tz = page.order, zone(page.property.timezone)
+    order = page.order
+    tz = zone(page.property.timezone)
     at = (order.pickup_at or order.due_at).astimezone(tz)
     planned = order.state == OrderState.SCHEDULED
     later = (first.order.pickup_at or first.order.due_at) <= (order.pickup_at or order.due_at)

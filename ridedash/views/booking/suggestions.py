@@ -59,8 +59,7 @@ def suggested(
     drops: list[RecentDrop] = []
     if end == "drop":
         drops = recent_drops(s, home.id, READ)
-        guest = guests.guest_of(s, home.id, guest_id) if guest_id else None
-        often = guests.usual(s, guest.id).places if guest else ()
+        often = _often(s, home.id, guest_id)
     slots = {place.name: str(place.slot) for place in favourites}
     minutes = _minutes(home, drops)
     of_property = [(place.name, place.lat, place.lng) for place in favourites]
@@ -73,6 +72,16 @@ def suggested(
             place = Suggestion(name, kind, lat, lng, slots.get(name, ""), minutes.get(name, ""))
             found.setdefault(name, place)
     return list(found.values())[:SUGGESTED]
+
+
+def _often(s: Session, property_id: int, guest_id: int | None) -> Iterable[PlaceFacts]:
+    """The places where a guest of the property often goes."""
+    if not guest_id:
+        return ()
+    guest = guests.guest_of(s, property_id, guest_id)
+    if guest is None:
+        return ()
+    return guests.usual(s, guest.id).places
 
 
 def matching(

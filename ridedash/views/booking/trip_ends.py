@@ -14,7 +14,7 @@ from ridedash.places import (
 from ridedash.store.models.people import Property
 from ridedash.store.offers import Trip, trip_of
 from ridedash.store.orders import Offer
-from ridedash.views.booking.estimates import SAME_POINT_M, home_trip
+from ridedash.views.booking.estimates import SAME_POINT_M, home_point, home_trip
 from ridedash.views.web.place_names import (
     coordinates_words,
     named_points,
@@ -32,6 +32,11 @@ class TripEnd:
     point: LatLng | None = None
     error: str = ""  # what is wrong with this end; with a point, prices can still be fetched
     choices: tuple[Place, ...] = ()
+
+    @property
+    def without_error(self) -> "TripEnd":
+        """The same end without what was wrong with it, and without choices."""
+        return TripEnd(self.name, self.point)
 
     @property
     def lat(self) -> str:
@@ -54,19 +59,15 @@ class TripEnds:
         """The known part of the trip; None without a pickup."""
         if self.pickup.point is None:
             return None
-        drop = self.drop.point
-        return Trip(
-            self.pickup.point,
-            self.pickup.name or None,
-            drop,
-            (self.drop.name or None) if drop else None,
-        )
+        trip = Trip(self.pickup.point, self.pickup.name or None)
+        if self.drop.point is None:
+            return trip
+        return replace(trip, drop=self.drop.point, drop_name=self.drop.name or None)
 
     @property
     def swapped(self) -> "TripEnds":
         """The ends of the way back, without what was wrong with those of the way there."""
-        pickup, drop = self.pickup, self.drop
-        return TripEnds(TripEnd(drop.name, drop.point), TripEnd(pickup.name, pickup.point))
+        return TripEnds(self.drop.without_error, self.pickup.without_error)
 
     def are_of(self, offer: Offer) -> bool:
         """Whether these are the ends of an offer's trip."""
@@ -98,7 +99,7 @@ def read_ends(trip: TripForm, geocoder: Geocoder, home: Property, *, search: boo
     With `search`, names without coordinates are looked up.
     """
     start = home_trip(home)
-    near = trip.point("pickup") or (start.pickup if start else None)
+    near = trip.point("pickup") or home_point(home)
     pickup = _end(trip, "pickup", geocoder, near, search=search)
     if pickup.point is None and not pickup.name and start:
         pickup = TripEnd(start.pickup_name or "", start.pickup)
@@ -113,7 +114,8 @@ def _same_point(one: LatLng | None, other: LatLng | None) -> bool:
 def _end(
     trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, search: bool
 ) -> TripEnd:
-    name, point = trip.name(end), trip.point(end)
+    name = trip.name(end)
+    point = trip.point(end)
     if point:
         return TripEnd(name or coordinates_text(point), point)
     if not name or not search:

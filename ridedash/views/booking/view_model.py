@@ -5,6 +5,7 @@ Nothing in it changes: what follows is a new page, made of another (`dataclasses
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -19,6 +20,7 @@ from ridedash.store.models.people import Account, Property
 from ridedash.store.orders import Offer, OrderPage
 from ridedash.views.booking.estimates import EstimateFailedError, Estimates, Estimator
 from ridedash.views.booking.flights import NowAsked
+from ridedash.views.booking.pickup_points import ShownZone
 from ridedash.views.booking.product_cards import Card, preferred
 from ridedash.views.booking.trip_ends import TripEnd, TripEnds
 from ridedash.views.rides.offer_price import offer_price_text
@@ -70,6 +72,27 @@ class TripCars:
     chosen: Card | None = None
     changed: PriceChange | None = None
     gone: str = ""
+
+    @property
+    def zone(self) -> ShownZone | None:
+        """The hotspot around the pickup, if there is one."""
+        if self.estimates is None:
+            return None
+        return self.estimates.zone
+
+    @property
+    def travel_min(self) -> int | None:
+        """The duration of the ride in minutes, if the service stated it."""
+        if self.estimates is None:
+            return None
+        return self.estimates.travel_min
+
+    @property
+    def fetched_at(self) -> datetime | None:
+        """When the prices were asked for; None without prices."""
+        if self.estimates is None:
+            return None
+        return self.estimates.fetched_at
 
 
 @dataclass(frozen=True)
@@ -176,13 +199,15 @@ def _compared(estimates: Estimates, before: Offer, usual: str, locale: str) -> T
 
     No other car is chosen in place of one that is not offered any more.
     """
-    cards, category = estimates.cards, before.category
+    cards = estimates.cards
+    category = before.category
+    if all(card.category != category for card in cards):
+        return TripCars(estimates, gone=reason_words(CAR_GONE))
     chosen = preferred(cards, category, usual, open_end=before.drop_lat is None)
-    if chosen and chosen.category != category:
-        chosen = None
-    changed = _price_change(before, chosen, locale) if chosen else None
-    is_gone = all(card.category != category for card in cards)
-    return TripCars(estimates, None, chosen, changed, reason_words(CAR_GONE) if is_gone else "")
+    if chosen is None or chosen.category != category:
+        return TripCars(estimates)
+    changed = _price_change(before, chosen, locale)
+    return TripCars(estimates, chosen=chosen, changed=changed)
 
 
 def page_map(settings: Any, geocoder: Geocoder, page: BookingPage) -> MapParts:
@@ -191,7 +216,6 @@ def page_map(settings: Any, geocoder: Geocoder, page: BookingPage) -> MapParts:
     A pickup outside the known service areas gets no map of its surroundings.
     """
     cities: tuple[CityArea, ...] = geocoder.cities()
-    zone = page.cars.estimates.zone if page.cars.estimates else None
     center, zoom = LatLng(0.0, 0.0), 3
     if cities:
         center, zoom = cities[0].center, cities[0].zoom
@@ -199,21 +223,18 @@ def page_map(settings: Any, geocoder: Geocoder, page: BookingPage) -> MapParts:
     rings = [city.boundary for city in cities if len(city.boundary) > 2]
     if start and (not rings or any(contains(ring, start) for ring in rings)):
         center, zoom = start, DEFAULT_ZOOM
-    return map_parts(
-        settings,
-        center=center,
-        zoom=zoom,
-        map_id="picker",
-        shapes=Shapes(
-            areas=tuple(city.boundary for city in cities if city.boundary),
-            boundary=zone.boundary if zone else (),
-            points=tuple(point.position for point in zone.points) if zone else (),
-        ),
-    )
+    shapes = Shapes(areas=tuple(city.boundary for city in cities if city.boundary))
+    zone = page.cars.zone
+    if zone:
+        points = tuple(point.position for point in zone.points)
+        shapes = replace(shapes, boundary=zone.boundary, points=points)
+    return map_parts(settings, center=center, zoom=zoom, map_id="picker", shapes=shapes)
 
 
 def _named(estimator: Estimator, end: TripEnd) -> TripEnd:
-    return replace(end, name=estimator.named(end.name, end.point)) if end.point else end
+    if end.point is None:
+        return end
+    return replace(end, name=estimator.named(end.name, end.point))
 
 
 def _price_change(before: Offer, chosen: Card, locale: str) -> PriceChange | None:

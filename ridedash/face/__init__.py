@@ -10,7 +10,8 @@ from typing import Final
 MOST_BYTES: Final = 200_000  # size of the file that a manager chooses
 # size of a logo as it is sent to a guest's phone; of an SVG, after gzip
 SHOWN_BYTES: Final = 10_000
-NARROWEST, WIDEST = 1 / 4, 8.0  # width / height
+NARROWEST: Final = 1 / 4  # width / height
+WIDEST: Final = 8.0  # width / height
 
 
 class Unusable(Enum):

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 LEAST: Final = 4.5  # contrast by WCAG 2.2, 1.4.3: text of the usual size
 ENHANCED: Final = 7.0  # contrast by WCAG 2.2, 1.4.6: text that is read from across a lobby
-BLACK, WHITE = "#000000", "#ffffff"
+BLACK: Final = "#000000"
+WHITE: Final = "#ffffff"
 # The surfaces that text stands on, as in static/css/shared/base.css; tests compare them.
 LIGHT: Final = {"paper": "#f5f6f8", "card": "#ffffff", "sunk": "#eef0f4"}
 DARK: Final = {"paper": "#0b0f17", "card": "#141a24", "sunk": "#0f141d"}
@@ -57,7 +58,9 @@ def read_colour(text: str) -> str | None:
     ('#1d4ed8', None, None)
     """
     typed = text.strip().lower()
-    return typed if _COLOUR.fullmatch(typed) else None
+    if not _COLOUR.fullmatch(typed):
+        return None
+    return typed
 
 
 def palette(colour: str) -> Palette:
@@ -101,7 +104,8 @@ def style_sheet(colours: Palette) -> str:
     `housed-light` and `housed-dark` always have their own scheme: they are for a preview.
     """
     own = f"--house: {colours.colour}; --house-ink: {colours.ink};"
-    light, dark = _rule(colours.light), _rule(colours.dark)
+    light = _rule(colours.light)
+    dark = _rule(colours.dark)
     return (
         f":root {{ {own} }}\n"
         f".housed, .housed-light {{ {light} }}\n"

@@ -21,16 +21,19 @@ FORMATS: Final = ("PNG", "JPEG", "WEBP")
 ANIMATING: Final = ("PNG", "WEBP")
 MOST_PIXELS: Final = 4_000_000
 MOST_OF_WEBP: Final = 3_000_000  # pixels; Pillow holds four copies of a WebP while it decodes one
-LONGEST, SHORTEST = 4000, 16  # pixels of the longest and the shortest allowed side
+LONGEST: Final = 4000  # pixels of the longest allowed side
+SHORTEST: Final = 16  # pixels of the shortest allowed side
 # Each scan of a progressive JPEG passes over the whole picture again, and costs a dozen bytes of
 # the file. Encoders write three to twelve.
 MOST_SCANS: Final = 30
 START_OF_SCAN: Final = b"\xff\xda"
-WIDE, HIGH = 640, 240  # pixels; on paper a logo is 60 mm wide at most, on a screen 220 px
+# pixels of a stored logo at most; on paper it is 60 mm wide at most, on a screen 220 px
+WIDE: Final = 640
+HIGH: Final = 240
 SMALLEST: Final = 48  # pixels of the longer side
 COLOURS: Final = (256, 64)  # of a picture that has too many to be sent to a phone
-# A text or profile of a PNG, and all its texts: letters, once they are inflated
-LONGEST_TEXT, MOST_TEXT = 250_000, 1_000_000
+LONGEST_TEXT: Final = 250_000  # letters of a text or profile of a PNG, once it is inflated
+MOST_TEXT: Final = 1_000_000  # letters of all texts of a PNG, once they are inflated
 SIDEWAYS: Final = {  # what puts a picture upright, by its EXIF orientation; these lie on their side
     5: Image.Transpose.TRANSPOSE,
     6: Image.Transpose.ROTATE_270,
@@ -48,7 +51,8 @@ SCALES: Final = {"L;2": 85, "L;4": 17, "I;16B": 1 / 257, "RGB;16B": 1 / 256}
 
 # Pillow's own limits, for this process: nothing else uses Pillow
 Image.MAX_IMAGE_PIXELS = MOST_PIXELS
-PngImagePlugin.MAX_TEXT_CHUNK, PngImagePlugin.MAX_TEXT_MEMORY = LONGEST_TEXT, MOST_TEXT
+PngImagePlugin.MAX_TEXT_CHUNK = LONGEST_TEXT
+PngImagePlugin.MAX_TEXT_MEMORY = MOST_TEXT
 warnings.filterwarnings("ignore", module=r"PIL\.")  # it warns of odd metadata, which is not used
 warnings.simplefilter("error", Image.DecompressionBombWarning)
 
@@ -64,7 +68,9 @@ def read_picture(data: bytes) -> Image.Image:
         raise BadLogo(Unusable.TOO_MANY_PIXELS) from None
     except Exception:  # a crafted file may meet an error of any kind in a decoder
         raise BadLogo(Unusable.DAMAGED) from None
-    return picture if turn is None else picture.transpose(turn)
+    if turn is None:
+        return picture
+    return picture.transpose(turn)
 
 
 def _check(data: bytes) -> None:

@@ -112,7 +112,8 @@ def clean_svg(root: SvgNode) -> CleanSvg:
         raise BadLogo(Unusable.TOO_DETAILED)
     if not _draws(whole):
         raise BadLogo(Unusable.NOTHING_LEFT)
-    width, height = max(1, round(HIGH * box[2] / box[3])), round(HIGH)
+    width = max(1, round(HIGH * box[2] / box[3]))
+    height = round(HIGH)
     whole.attributes |= {
         "xmlns": SVG,
         "viewBox": " ".join(f"{number:g}" for number in box),
@@ -150,10 +151,12 @@ def _harmless_looks(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 def _place(name: str, value: str) -> str | None:
     """The value of an attribute of PLACES; None if the attribute is left out."""
     if name == "href":
-        return value if value[:1] == "#" and NAME.fullmatch(value[1:]) else None
-    if name == "id":
-        return value if NAME.fullmatch(value) else None
-    return value if _harmless(value) and not REFERENCE.search(value) else None
+        is_allowed = value[:1] == "#" and NAME.fullmatch(value[1:]) is not None
+    elif name == "id":
+        is_allowed = NAME.fullmatch(value) is not None
+    else:
+        is_allowed = _harmless(value) and not REFERENCE.search(value)
+    return value if is_allowed else None
 
 
 def _harmless(value: str) -> bool:
@@ -201,7 +204,9 @@ def _box(root: SvgNode) -> tuple[float, float, float, float]:
 
 
 def _length(text: str) -> float:
-    match = NUMBER.fullmatch(text) if len(text) < LONGEST_LENGTH else None
+    if len(text) >= LONGEST_LENGTH:
+        return 0.0
+    match = NUMBER.fullmatch(text)
     return float(match[1]) if match else 0.0
 
 
@@ -268,4 +273,6 @@ def _written(node: SvgNode) -> str:
         f' {name}="{escape(node.attributes[name])}"' for name in sorted(node.attributes)
     )
     inside = "".join(_written(child) for child in node.children)
-    return f"<{node.name}{pairs}>{inside}</{node.name}>" if inside else f"<{node.name}{pairs}/>"
+    if not inside:
+        return f"<{node.name}{pairs}/>"
+    return f"<{node.name}{pairs}>{inside}</{node.name}>"

@@ -150,8 +150,8 @@ def is_place(cell: str, knows: Knows) -> bool:
     text = normalised(cell).strip()
     if not text or text in knows.places:
         return bool(text)
-    words, places = set(text.split()), known(PLACES)
-    if words & places:
+    places = known(PLACES)
+    if places.intersection(text.split()):
         return True
     return any(UNSPACED.search(each) and each in text for each in places)
 
@@ -166,7 +166,8 @@ def _set_aside(rows: Sequence[Row]) -> Iterator[Row]:
     for at, row in enumerate(rows):
         out = row.out
         if out is None and (row.cells == head or _is_head(row, first=at == 0)):
-            out, head = Out.HEAD, head or row.cells
+            out = Out.HEAD
+            head = head or row.cells
         if out is None and structured and heads and at < heads[0] and len(row.filled) == 1:
             out = Out.TITLE
         yield replace(row, out=out or _why_out(row, structured=structured))
@@ -237,12 +238,13 @@ def _split(table: ListTable, knows: Knows) -> ListTable:
         if fits and sum(each is not None for each in fits) * 2 >= len(inside):
             parts = {number: _moved(each, side(each.name)) for number, each in parts.items()}
             break
-    rows = [
-        replace(row, cells=parts[row.number].cells)
-        if row.out is None
-        else replace(row, cells=(row.filled[0], *[""] * (len(_SPLIT) - 1)))
-        for row in table.rows
-    ]
+    rows = []
+    for row in table.rows:
+        if row.out is None:
+            cells = parts[row.number].cells
+        else:
+            cells = (row.filled[0], *[""] * (len(_SPLIT) - 1))
+        rows.append(replace(row, cells=cells))
     used = [n for n in range(len(_SPLIT)) if any(row.cells[n] for row in rows)]
     return table.but(
         rows=tuple(replace(row, cells=tuple(row.cells[n] for n in used)) for row in rows),
@@ -282,7 +284,9 @@ def _room_behind(text: str) -> tuple[str, str] | None:
     """Name and room of "Ann Heron 412"."""
     name, _, room = text.rpartition(" ")
     name = name.rstrip(" ,-–(")
-    return (name, room) if len(room) > 1 and is_room(room) and is_name(name) else None
+    if len(room) > 1 and is_room(room) and is_name(name):
+        return name, room
+    return None
 
 
 def _room_before(text: str) -> tuple[str, str] | None:
@@ -290,7 +294,9 @@ def _room_before(text: str) -> tuple[str, str] | None:
     room, _, name = text.partition(" ")
     room = room.rstrip(":.,-–)")
     name = name.lstrip(" ,-–:)")
-    return (name, room) if is_room(room) and is_name(name) else None
+    if is_room(room) and is_name(name):
+        return name, room
+    return None
 
 
 def _without_rooms_in_names(table: ListTable, *, has_head: bool) -> ListTable:
@@ -324,7 +330,9 @@ def _fields(table: ListTable, head: Sequence[str], knows: Knows) -> tuple[Field,
     best = [at for at in names if named[at] is None] or names
     if Field.GIVEN in found:
         best = [found.index(Field.GIVEN)]
-    return tuple(Field.NAME if at in best[:1] else each for at, each in enumerate(found))
+    for at in best[:1]:
+        found[at] = Field.NAME
+    return tuple(found)
 
 
 def _column(table: ListTable, at: int) -> list[str]:
@@ -353,7 +361,10 @@ def _each_once(fields: Sequence[Field]) -> list[Field]:
     seen = {Field.UNREAD}
     found = []
     for field in fields:
-        found.append(Field.ASKED if field in seen and field is not Field.UNREAD else field)
+        if field in seen and field is not Field.UNREAD:
+            found.append(Field.ASKED)
+        else:
+            found.append(field)
         seen.add(field)
     return found
 
@@ -371,8 +382,7 @@ def _guessed(table: ListTable, knows: Knows) -> list[Field]:
     names = [at for at, kind in enumerate(kinds) if kind is Field.NAME]
     first = max(names, key=lambda at: (len(columns[at]) * 2 >= inside, -at), default=None)
     if first is None and kinds:  # names with digits: "Guest 1"
-        texts = [at for at, kind in enumerate(kinds) if kind is Field.NOTE]
-        first = texts[0] if texts else 0
+        first = next((at for at, kind in enumerate(kinds) if kind is Field.NOTE), 0)
         kinds[first] = Field.NAME
     rooms = [at for at, kind in enumerate(kinds) if kind is Field.ROOM]
     room = next((at for at in rooms if not _counts(columns[at])), next(iter(rooms), None))
@@ -395,7 +405,9 @@ def _kind(cells: Sequence[str], of: int, knows: Knows) -> Field:
     if len(cells) > 1 and numbers == [str(n) for n in range(1, of + 1)]:
         return Field.UNREAD  # the numbers of the lines
     kind, count = Counter(_kind_of(cell, knows) for cell in cells).most_common(1)[0]
-    return kind if count >= MOST * len(cells) else Field.NOTE
+    if count < MOST * len(cells):
+        return Field.NOTE
+    return kind
 
 
 def _kind_of(cell: str, knows: Knows) -> Field:
@@ -409,12 +421,16 @@ def _kind_of(cell: str, knows: Knows) -> Field:
     if DATE.fullmatch(cell) and not CODES.fullmatch(cell):
         return Field.DAY
     if is_flight_number(flight_number(cell)) and len(cell) > 3 and not cell.isdigit():
-        return Field.ROOM if CODES.fullmatch(cell) and len(cell) < 5 else Field.FLIGHT
+        if CODES.fullmatch(cell) and len(cell) < 5:
+            return Field.ROOM
+        return Field.FLIGHT
     if is_room(cell):
         return Field.ROOM
     if is_place(cell, knows):
         return Field.DROP
-    return Field.NAME if is_name(cell) or placeholder(cell) else Field.NOTE
+    if is_name(cell) or placeholder(cell):
+        return Field.NAME
+    return Field.NOTE
 
 
 def _counts(cells: Sequence[str]) -> bool:

@@ -33,6 +33,8 @@ USUAL: Final = {
     "cp1252": frozenset("äöüßéèêëàâáãåæçñíîïìóôòõøœúûùýÿÄÖÜÉÈÀÁÅÆÇÑÍÓØÚ’‘“”–—€\u00ab\u00bb°"),
     "cp1250": frozenset("ąćęłńóśźżáčďéěíňřšťúůýžőűöüâăîșşțţđäôľĺŕÁĆČĎÉĘÍŁŃÓÖŐŘŚŠŞŤÚŮÜŰŹŻŽ’“”–—€"),
 }
+# the first and the last letter of the script that a code page is for: Cyrillic, Arabic
+BLOCKS: Final = {"cp1251": ("\u0400", "\u04ff"), "cp1256": ("\u0600", "\u06ff")}
 # scripts: one word has letters of one of them
 SCRIPTS: Final = (
     re.compile(r"[A-Za-zÀ-ɏ]"),
@@ -132,15 +134,19 @@ def _score(sample: bytes, name: str) -> float:
 
 def _fits(char: str, name: str) -> float:
     if name in USUAL:
-        return 1.0 if char in USUAL[name] else -0.5
-    if name == "cp1251":
-        return 1.0 if "\u0400" <= char <= "\u04ff" else -0.5
-    if name == "cp1256":
-        return 1.0 if "\u0600" <= char <= "\u06ff" else -0.5
+        return _points(char in USUAL[name])
+    if name in BLOCKS:
+        first, last = BLOCKS[name]
+        return _points(first <= char <= last)
+    if name == "cp932" and "\u3041" <= char <= "\u30fe":  # kana
+        return 1.5
     if name == "cp932":
-        kana = "\u3041" <= char <= "\u30fe"
-        return 1.5 if kana else _is_common(char, "cp932", 0x88, 0x98)
+        return _is_common(char, "cp932", 0x88, 0x98)
     return _is_common(char, "gb2312", 0xB0, 0xD8)
+
+
+def _points(is_usual: bool) -> float:
+    return 1.0 if is_usual else -0.5
 
 
 def _is_common(char: str, table: str, first: int, last: int) -> float:
@@ -149,7 +155,7 @@ def _is_common(char: str, table: str, first: int, last: int) -> float:
         lead = char.encode(table)[0]
     except UnicodeEncodeError:
         return -1.0
-    return 1.0 if first <= lead < last or not char.isalpha() else -0.5
+    return _points(first <= lead < last or not char.isalpha())
 
 
 def _oddness(word: str) -> float:
@@ -160,7 +166,9 @@ def _oddness(word: str) -> float:
     odd = 3.0 * (scripts > 1)
     odd += sum(2.0 for one, two in pairwise(word) if _turns(one, two))
     accented = sum("\u0080" <= char < "\u0250" for char in word)
-    return odd + (accented if len(word) > 2 and accented * 2 > len(word) else 0)
+    if len(word) > 2 and accented * 2 > len(word):
+        odd += accented
+    return odd
 
 
 def _turns(one: str, two: str) -> bool:

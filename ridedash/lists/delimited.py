@@ -83,8 +83,10 @@ def too_many() -> ListRefused:
 def _declared(lines: list[tuple[int, str]]) -> tuple[str, list[tuple[int, str]]]:
     """The separator that Excel's first line names (`sep=;`), and the lines without that one."""
     first = next((each for each in lines if each[1].strip()), None)
-    named = DECLARED.fullmatch(first[1].strip('\ufeff "')) if first else None
-    if first is None or named is None:
+    if first is None:
+        return "", lines
+    named = DECLARED.fullmatch(first[1].strip('\ufeff "'))
+    if named is None:
         return "", lines
     return named[1], [each for each in lines if each is not first]
 
@@ -95,7 +97,9 @@ def _separator(lines: list[str]) -> str:
     counts = {each: sum(_has(line, each) for line in seen) for each in SEPARATORS}
     usual = next((each for each in SEPARATORS if counts[each] * 2 >= len(seen)), "")
     best = usual or max(SEPARATORS, key=lambda each: counts[each])
-    return best if counts[best] else ""
+    if not counts[best]:
+        return ""
+    return best
 
 
 def _has(line: str, separator: str) -> bool:
@@ -133,7 +137,8 @@ def _records(lines: list[tuple[int, str]], separator: str) -> tuple[list[Row], t
         if row is not None and len(row.filled) == 1 and len(cells) == 1:
             # a list of two sources: this line has another separator
             other = _separator([cells[0]])
-            row = _row(lines[at][0], cells[0], other) if other else row
+            if other:
+                row = _row(lines[at][0], cells[0], other)
         if row is not None:
             found.append(row)
     return found, ()
@@ -147,7 +152,8 @@ def _with_ditto_marks(lines: list[tuple[int, str]], separator: str) -> list[tupl
     """
     edge = re.escape(separator)
     alone = re.compile(rf'(?:(?<=^)|(?<={edge}))( *)"( *)(?={edge}|$)')
-    found, is_open = [], False
+    found = []
+    is_open = False
     for at, line in lines:
         if not is_open:
             line = alone.sub(rf"\1{DITTO_MARK}\2", line)
@@ -167,7 +173,9 @@ def _csv(text: str, separator: str) -> list[tuple[int, list[str]]] | None:
         return proper
     loose = _records_of(text, separator, strict=False)
     joined = any("\n" in cell for _at, cells in loose or () for cell in cells)
-    return None if joined else loose
+    if joined:
+        return None
+    return loose
 
 
 def _records_of(text: str, separator: str, *, strict: bool) -> list[tuple[int, list[str]]] | None:
@@ -177,7 +185,8 @@ def _records_of(text: str, separator: str, *, strict: bool) -> list[tuple[int, l
         skipinitialspace=separator != "\t",
         strict=strict,
     )
-    found, begun = [], 0
+    found = []
+    begun = 0
     try:
         for cells in reader:
             # a tab is no part of a cell of several lines
@@ -242,7 +251,8 @@ def messages_of(lines: list[Line]) -> tuple[list[Line], list[Line], bool]:
     """
     stamps = {at: STAMP.match(line) for at, line in lines}
     has_senders = any(each and each["sender"] for each in stamps.values())
-    kept, own = [], []
+    kept = []
+    own = []
     for at, line in lines:
         stamp = stamps[at]
         text = STAMP.sub("", line)

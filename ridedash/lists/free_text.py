@@ -174,4 +174,6 @@ def _bare(text: str) -> str:
     while words and words[-1].casefold().strip(".:") in _FILLING:
         words.pop()
     found = " ".join(words).strip(" .:–—-")
-    return found if any(map(str.isalnum, found)) else ""
+    if not any(map(str.isalnum, found)):
+        return ""
+    return found

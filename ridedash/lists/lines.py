@@ -117,8 +117,8 @@ class Reading:
     def same_as(self) -> tuple[str, ...]:
         """What two lines share that are the same ride of one guest."""
         at = self.at.at.isoformat() if self.at else ""
-        room, phone = room_key(self.room), self.phone or ""
-        return name_key(self.name), room, phone, at, self.drop.casefold()
+        phone = self.phone or ""
+        return name_key(self.name), room_key(self.room), phone, at, self.drop.casefold()
 
 
 def texts_of(row: Row, fields: Sequence[Field], typed: Mapping[Field, str]) -> dict[Field, str]:
@@ -126,7 +126,9 @@ def texts_of(row: Row, fields: Sequence[Field], typed: Mapping[Field, str]) -> d
     found: dict[Field, str] = {}
     for field, cell in zip(fields, row.cells, strict=False):
         if field not in (Field.UNREAD, Field.ASKED) and cell and not _is_nothing(field, cell):
-            found[field] = f"{found[field]} · {cell}" if field in found else cell
+            if field in found:
+                cell = f"{found[field]} · {cell}"
+            found[field] = cell
     filled = row.filled
     alone = len(filled) == 1 and not typed and not found.keys() & _NO_NAME
     if not found.get(Field.NAME) and alone and not is_room(found.get(Field.ROOM, "")):
@@ -148,7 +150,8 @@ def read_line(texts: Mapping[Field, str], here: Here) -> Reading:
     phone, phone2 = _phone(texts.get(Field.PHONE, ""), here, problems, notes)
     own = texts.get(Field.TIME, "").strip()
     written_at = here.written_at if own else here.when_at
-    now, at = is_now(own or here.when), None
+    now = is_now(own or here.when)
+    at = None
     if not now and not _asks_day(own, written_at or here.now, here, problems):
         text = _on_its_day(own, written_at or here.now, here) or here.when
         at = _time(text, written_at or here.now, here, problems, said)
@@ -179,8 +182,11 @@ def read_line(texts: Mapping[Field, str], here: Here) -> Reading:
 
 
 def _name_and_room(texts: Mapping[Field, str], problems: list[LineProblem]) -> tuple[str, str]:
-    name, room = one_line(texts.get(Field.NAME, ""), MAX_NAME + 1), texts.get(Field.ROOM, "")
-    room = plain_code(_ROOM.sub("", room, count=1) if _ROOM.match(room) else room)
+    name = one_line(texts.get(Field.NAME, ""), MAX_NAME + 1)
+    room = texts.get(Field.ROOM, "")
+    if _ROOM.match(room):
+        room = _ROOM.sub("", room, count=1)
+    room = plain_code(room)
     if not name:
         problems.append(LineProblem("no_name", _("The name is missing.")))
     if len(name) > MAX_NAME:
@@ -227,7 +233,9 @@ def order_shown(texts: Sequence[str]) -> str:
     month_first = any(second > 12 >= first for first, second in dates)
     if day_first == month_first:
         return ""
-    return DAY_FIRST if day_first else MONTH_FIRST
+    if day_first:
+        return DAY_FIRST
+    return MONTH_FIRST
 
 
 def shows_24_hours(texts: Sequence[str]) -> bool:
@@ -244,7 +252,8 @@ def is_open_date(text: str) -> bool:
 def _full_name(found: dict[Field, str]) -> str:
     """The name of its parts: "Mr Ann Heron"; a family name in Han characters stands first."""
     family = found.get(Field.NAME, "")
-    given, title = found.pop(Field.GIVEN, ""), found.pop(Field.TITLE, "")
+    given = found.pop(Field.GIVEN, "")
+    title = found.pop(Field.TITLE, "")
     if given and _HAN.search(family + given):
         return f"{family}{given}"
     return " ".join(filter(None, (title, given, family)))
@@ -331,11 +340,14 @@ def in_order(text: str, order: str) -> str:
     """The text with its dates as 28.4.2026 where their order is known."""
 
     def date(found: re.Match[str]) -> str:
-        first, second, year = found.groups()
-        day, month = (first, second) if order == DAY_FIRST else (second, first)
+        day, month, year = found.groups()
+        if order == MONTH_FIRST:
+            day, month = month, day
         return f"{int(day)}.{int(month)}.{year or ''}"
 
-    return SLASHED.sub(date, text) if order in (DAY_FIRST, MONTH_FIRST) else text
+    if order not in (DAY_FIRST, MONTH_FIRST):
+        return text
+    return SLASHED.sub(date, text)
 
 
 def _persons(text: str, problems: list[LineProblem]) -> int:

@@ -71,8 +71,9 @@ def _checked(table: ListTable) -> ListTable:
 def _formulas(table: ListTable) -> tuple[Oddity, ...]:
     """FORMULAS if a cell of a text begins as one: it stays text."""
     cells = (cell for row in table.rows for cell in row.cells)
-    found = any(cell[:1] in "=@" and cell[1:2].isalpha() for cell in cells if cell)
-    return (Oddity.FORMULAS,) if found else ()
+    if any(cell[:1] in "=@" and cell[1:2].isalpha() for cell in cells if cell):
+        return (Oddity.FORMULAS,)
+    return ()
 
 
 def _too_large() -> ListRefused:

@@ -240,7 +240,9 @@ class _Handlers:
         text: Callable[[str], object] = lambda _data: None,
         end: Callable[[str], object] = lambda _name: None,
     ) -> None:
-        self.start, self.text, self.end = start, text, end
+        self.start = start
+        self.text = text
+        self.end = end
 
 
 class _Sheet(_Handlers):
@@ -250,8 +252,12 @@ class _Sheet(_Handlers):
         super().__init__(self._start, self._text, self._end)
         self.rows: dict[int, dict[int, str | int]] = {}  # a number is that of a shared text
         self.needed: set[int] = set()
-        self._formats, self._epoch = formats, epoch
-        self._row, self._column, self._kind, self._style = 0, 0, "", 0
+        self._formats = formats
+        self._epoch = epoch
+        self._row = 0
+        self._column = 0
+        self._kind = ""
+        self._style = 0
         self._texts: list[str] = []
         self._open = ""  # v or t, while its text comes
         self._phonetic = False
@@ -315,7 +321,8 @@ class _Sheet(_Handlers):
     def _begin_cell(self, attributes: dict[str, str]) -> None:
         named = _CELL.fullmatch(attributes.get("r", ""))
         self._column = _column(named[1]) if named else self._column + 1
-        self._kind, self._style = attributes.get("t", "n"), int(attributes.get("s") or 0)
+        self._kind = attributes.get("t", "n")
+        self._style = int(attributes.get("s") or 0)
         self._texts = []
 
     def _text(self, data: str) -> None:
@@ -359,19 +366,23 @@ class _Sheet(_Handlers):
             return self._moment(number, shows)
         if number.is_integer() and abs(number) < 1e16:
             return str(int(number))
-        return value if "e" not in value.lower() else repr(number)
+        if "e" in value.lower():
+            return repr(number)
+        return value
 
     def _moment(self, number: float, shows: str) -> str:
         minutes = round(number * 24 * 60)
         at = self._epoch + timedelta(minutes=minutes)
-        clock, day = f"{at:%H:%M}", f"{at:%Y-%m-%d}"
         if shows == "t" or number < 1:
-            return clock
-        return day if shows == "d" and minutes % (24 * 60) == 0 else f"{day} {clock}"
+            return f"{at:%H:%M}"
+        if shows == "d" and minutes % (24 * 60) == 0:
+            return f"{at:%Y-%m-%d}"
+        return f"{at:%Y-%m-%d %H:%M}"
 
     def _merge(self, area: str) -> None:
         first, _colon, last = area.partition(":")
-        begins, ends = _CELL.fullmatch(first), _CELL.fullmatch(last)
+        begins = _CELL.fullmatch(first)
+        ends = _CELL.fullmatch(last)
         if not begins or not ends or begins[1] != ends[1] or len(self._merged) > MOST_ROWS:
             return
         top = int(begins[2])
@@ -384,7 +395,9 @@ def _local(name: str) -> str:
 
 def _path(target: str) -> str:
     """The path of a part within the archive, as a relation of the workbook names it."""
-    return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+    if target.startswith("/"):
+        return target.lstrip("/")
+    return f"xl/{target}"
 
 
 def _column(letters: str) -> int:

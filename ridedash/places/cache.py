@@ -10,7 +10,8 @@ class TtlCache:
     """At most `size` values; the least recently used are removed first. `now` is in seconds."""
 
     def __init__(self, size: int, now: Callable[[], float]) -> None:
-        self._size, self._now = size, now
+        self._size = size
+        self._now = now
         self._lock = threading.Lock()
         self._entries: OrderedDict[Any, tuple[float, Any]] = OrderedDict()
 

@@ -88,7 +88,9 @@ def plain(text: str) -> str:
 def sent_point(text: str) -> LatLng | None:
     """`12.95,77.6` as our own pages send a point; None for anything else."""
     found = _SENT.fullmatch(text)
-    return point_of(found[1], found[2]) if found else None
+    if found is None:
+        return None
+    return point_of(found[1], found[2])
 
 
 def names_either_side(text: str) -> bool:
@@ -120,7 +122,9 @@ def parse_coordinates(text: str) -> LatLng | None:
     if len(inside) == 1:
         return point_of(*inside.pop())
     angles = _angles(bare)
-    return _point_of_angles(angles) if angles else None
+    if angles is None:
+        return None
+    return _point_of_angles(angles)
 
 
 def coordinates_text(point: LatLng) -> str:
@@ -149,15 +153,19 @@ def _angles(text: str) -> re.Match[str] | None:
 def _point_of_angles(found: re.Match[str]) -> LatLng | None:
     """The point of two angles; their letters say which is the latitude."""
     sides = found["a_side"].upper(), found["b_side"].upper()
-    first, second = _degrees(found, "a_", sides[0]), _degrees(found, "b_", sides[1])
+    first = _degrees(found, "a_", sides[0])
+    second = _degrees(found, "b_", sides[1])
     if first is None or second is None:
         return None
     if not any(sides):
-        return _on_earth(first, second) if found["a_mark"] and found["b_mark"] else None
+        is_marked = found["a_mark"] and found["b_mark"]
+        return _on_earth(first, second) if is_marked else None
     is_lat = [side in "NS" for side in sides]
     if is_lat[0] == is_lat[1] or EITHER_SIDE in sides:
         return None
-    return _on_earth(first, second) if is_lat[0] else _on_earth(second, first)
+    if is_lat[1]:
+        first, second = second, first
+    return _on_earth(first, second)
 
 
 def _degrees(found: re.Match[str], axis: str, side: str) -> float | None:
@@ -170,8 +178,9 @@ def _degrees(found: re.Match[str], axis: str, side: str) -> float | None:
     if is_broken or minutes >= 60 or seconds >= 60 or (side and is_signed):
         return None
     whole = abs(degrees) + minutes / 60 + seconds / 3600
-    is_negative = side in ("S", "W") or parts[0].startswith("-")
-    return round(-whole if is_negative else whole, 6)
+    if side in ("S", "W") or parts[0].startswith("-"):
+        whole = -whole
+    return round(whole, 6)
 
 
 def _on_earth(lat: float, lng: float) -> LatLng | None:

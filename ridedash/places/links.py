@@ -6,6 +6,7 @@ A link is read and never fetched. A shortened one names no place by itself: that
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, unquote, unquote_plus, urlsplit
 
@@ -52,15 +53,19 @@ def links_in(text: str) -> list[str]:
 def _trimmed(link: str) -> str:
     """A link without the punctuation of the sentence around it."""
     bare = link.rstrip(".,;\"'")
-    return bare.rstrip(")") if "(" not in bare else bare
+    if "(" in bare:
+        return bare
+    return bare.rstrip(")")
 
 
 def read_link(link: str) -> Linked:
     """The place of a link; an empty Linked for one that is none of a map."""
     if link.lower().startswith("geo:"):
         return _geo(link[4:])
+    if "://" not in link:
+        link = f"https://{link}"
     try:
-        parts = urlsplit(link if "://" in link else f"https://{link}")
+        parts = urlsplit(link)
         host = (parts.hostname or "").removeprefix("www.")
     except ValueError:
         return Linked()
@@ -88,8 +93,7 @@ def _google(parts: SplitResult) -> Linked:
     middle = _coordinates(values.get("ll", ""))
     if middle and not label:
         return Linked(middle)
-    view = _VIEW.search(unquote(parts.path))
-    middle = middle or (point_of(*view.groups()) if view else None)
+    middle = middle or _point_of_match(_VIEW.search(unquote(parts.path)))
     return Linked(middle, label, is_view=middle is not None)
 
 
@@ -98,7 +102,9 @@ def _google_route(values: dict[str, str], path: list[str]) -> Linked:
     named = values.get("destination", "")
     if named:
         point = _coordinates(named)
-        return Linked(point, "" if point else one_line(named))
+        if point:
+            return Linked(point)
+        return Linked(label=one_line(named))
     stops = [each for each in path[path.index("dir") + 1 :] if each and each[0] not in "@d"]
     if len(stops) == 1 and _coordinates(stops[0]):
         return Linked(_coordinates(stops[0]))
@@ -111,10 +117,11 @@ def _apple(parts: SplitResult) -> Linked:
     if values.get("saddr") and values.get("daddr"):
         return _of_texts([values["daddr"]])
     point = _of_texts([values.get(each, "") for each in ("coordinate", "ll", "daddr", "q")]).point
-    is_label = label and not _coordinates(label)
     if parts.path.startswith("/p/"):
         return Linked(is_short=True)
-    return Linked(point, label if is_label else "")
+    if _coordinates(label):
+        return Linked(point)
+    return Linked(point, label)
 
 
 def _osm(parts: SplitResult) -> Linked:
@@ -127,9 +134,11 @@ def _osm(parts: SplitResult) -> Linked:
         return Linked(_coordinates(f"{values['mlat']}, {values['mlon']}"))
     if values.get("query"):
         found = _of_texts([values["query"]])
-        return found if found.point else Linked(label=one_line(values["query"]))
+        if found.point:
+            return found
+        return Linked(label=one_line(values["query"]))
     view = _OSM_VIEW.search(parts.fragment)
-    return Linked(point_of(*view.groups()) if view else None, is_view=bool(view))
+    return Linked(_point_of_match(view), is_view=bool(view))
 
 
 def _waze(parts: SplitResult) -> Linked:
@@ -152,9 +161,15 @@ def _geo(rest: str) -> Linked:
     point = _coordinates(labelled[1] if labelled else named)
     if point:
         return Linked(point, _label_of(named))
-    found = _GEO.match(unquote(place))
-    point = point_of(*found.groups()) if found else None
-    return Linked(None if point == (0, 0) else point, one_line(named))
+    point = _point_of_match(_GEO.match(unquote(place)))
+    if point == (0, 0):  # for Android, that says nothing but `q`
+        return Linked(label=one_line(named))
+    return Linked(point, one_line(named))
+
+
+def _point_of_match(found: re.Match[str] | None) -> LatLng | None:
+    """The point of a pattern with two groups; None where it was not found."""
+    return point_of(*found.groups()) if found else None
 
 
 def _short(_parts: SplitResult) -> Linked:
@@ -180,9 +195,11 @@ def _label_of(text: str) -> str:
 
 def _after(path: list[str], names: tuple[str, ...]) -> str:
     """The part of a path after the first of these names; "" without one."""
-    for at, part in enumerate(path[:-1]):
+    for part, following in pairwise(path):
+        if part in names and following.startswith(("@", "data=")):
+            return ""
         if part in names:
-            return "" if path[at + 1].startswith(("@", "data=")) else path[at + 1]
+            return following
     return ""
 
 

@@ -85,11 +85,12 @@ def address(parts: Iterable[str]) -> str:
 
 
 def _comma_after(part: str) -> str:
-    letters = [unicodedata.name(char, "") for char in part if char.isalpha()]
-    last = letters[-1] if letters else ""
+    last = next((unicodedata.name(char, "") for char in reversed(part) if char.isalpha()), "")
     if last.startswith("ARABIC"):
         return "، "
-    return "、" if last.startswith(("CJK", "HIRAGANA", "KATAKANA")) else ", "
+    if last.startswith(("CJK", "HIRAGANA", "KATAKANA")):
+        return "、"
+    return ", "
 
 
 class PlacesUnavailableError(Exception):

@@ -41,7 +41,8 @@ class Search:
     def __init__(
         self, http: Http, base_url: str, now: Callable[[], float] = time.monotonic
     ) -> None:
-        self._http, self._base = http, base_url
+        self._http = http
+        self._base = base_url
         self._found = TtlCache(256, now)
         self._around = TtlCache(256, now)
         self._areas = TtlCache(1, now)
@@ -59,19 +60,22 @@ class Search:
 
     def nearby(self, point: LatLng) -> Nearby | None:
         # in the cache each value is a tuple of one, since None means that there is no entry
-        key: object = (round(point.lat, 5), round(point.lng, 5))
+        key = (round(point.lat, 5), round(point.lng, 5))
         cached = self._around.get(key)
         if cached is None:
             if self._around.get("down"):
                 return None
             try:
                 answer = self._ask(self.reverse, self._point_params(point), NEARBY_S)
-                cached, ttl_s = (self._nearby(answer),), SEARCH_TTL_S
             except PlacesUnavailableError:
-                key, cached, ttl_s = "down", (None,), FAILURE_TTL_S
-            self._around.put(key, cached, ttl_s)
+                self._around.put("down", (None,), FAILURE_TTL_S)
+                return None
+            cached = (self._nearby(answer),)
+            self._around.put(key, cached, SEARCH_TTL_S)
         found: Nearby | None = cached[0]
-        return found if found and (found.street or found.area or found.place) else None
+        if found and (found.street or found.area or found.place):
+            return found
+        return None
 
     def cities(self) -> tuple[CityArea, ...]:
         return ()
@@ -109,9 +113,10 @@ class SandboxPlaces(Search):
     reverse = "/places/near"
 
     def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
-        return {"q": words, "limit": str(limit)} | (
-            {"lat": str(near.lat), "lng": str(near.lng)} if near else {}
-        )
+        params = {"q": words, "limit": str(limit)}
+        if near is None:
+            return params
+        return params | {"lat": str(near.lat), "lng": str(near.lng)}
 
     def _items(self, answer: Any) -> Iterable[Any]:
         return _sequence(_mapping(answer).get("places"))
@@ -136,15 +141,16 @@ class SandboxPlaces(Search):
         )
 
     def cities(self) -> tuple[CityArea, ...]:
-        cached = self._areas.get("cities")
-        if cached is None:
-            try:
-                items = _sequence(_mapping(self._ask("/city.json", {})).get("cities"))
-                cached, ttl_s = (tuple(filter(None, map(_city, items))),), CITIES_TTL_S
-            except PlacesUnavailableError:
-                cached, ttl_s = ((),), FAILURE_TTL_S
-            self._areas.put("cities", cached, ttl_s)
-        found: tuple[CityArea, ...] = cached[0]
+        known: tuple[CityArea, ...] | None = self._areas.get("cities")
+        if known is not None:
+            return known
+        try:
+            items = _sequence(_mapping(self._ask("/city.json", {})).get("cities"))
+        except PlacesUnavailableError:
+            self._areas.put("cities", (), FAILURE_TTL_S)
+            return ()
+        found = tuple(filter(None, map(_city, items)))
+        self._areas.put("cities", found, CITIES_TTL_S)
         return found
 
 
@@ -155,9 +161,10 @@ class Photon(Search):
     reverse = "/reverse"
 
     def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
-        return {"q": words, "limit": str(limit)} | (
-            {"lat": str(near.lat), "lon": str(near.lng)} if near else {}
-        )
+        params = {"q": words, "limit": str(limit)}
+        if near is None:
+            return params
+        return params | {"lat": str(near.lat), "lon": str(near.lng)}
 
     def _items(self, answer: Any) -> Iterable[Any]:
         return _sequence(_mapping(answer).get("features"))
@@ -209,7 +216,8 @@ class Nominatim(Search):
         facts = _mapping(item)
         whole = one_line(facts.get("display_name"), MAX_ADDRESS)
         where = _mapping(facts.get("address"))
-        number, road = one_line(where.get("house_number")), one_line(where.get("road"))
+        number = one_line(where.get("house_number"))
+        road = one_line(where.get("road"))
         name = one_line(facts.get("name"))
         if not name and road:  # a house: the first parts of its address are number and street
             name = " ".join(filter(None, (road, number)))
@@ -272,10 +280,10 @@ def _pair(value: Any) -> LatLng | None:
 def _position(facts: Mapping[str, Any]) -> LatLng | None:
     """The point that `lat` and `lng` (numbers or texts) name; None when they are not valid."""
     try:
-        lat, lng = float(facts["lat"]), float(facts["lng"])
+        point = LatLng(float(facts["lat"]), float(facts["lng"]))
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    return LatLng(lat, lng) if is_valid(lat, lng) else None
+    return point if is_valid(*point) else None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

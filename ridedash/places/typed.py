@@ -115,14 +115,17 @@ def _words_of_link(
     places = geocoder.search(words, link.point or near, limit)
     if link.point:
         places = [*places, Place("", words, COORDINATES, "", link.point)]
-    unread = None if places else _why(link)
-    return TypedPlaces(tuple(places), words=words, unread=unread)
+    if not places:
+        return TypedPlaces(words=words, unread=_why(link))
+    return TypedPlaces(tuple(places), words=words)
 
 
 def _why(link: Linked) -> Unread:
     if link.is_short:
         return Unread.SHORT_LINK
-    return Unread.ROUTE if link.is_route else Unread.OTHER_LINK
+    if link.is_route:
+        return Unread.ROUTE
+    return Unread.OTHER_LINK
 
 
 def _coded(geocoder: Geocoder, code: str, town: str, near: LatLng | None) -> TypedPlaces:

@@ -185,7 +185,8 @@ def _language_of(page: OrderPage, kind: LinkKind) -> str:
 
     A follower's page does not reveal which language the guest reads.
     """
-    house, guests = page.property.language, languages_for(page.property)
+    house = page.property.language
+    guests = languages_for(page.property)
     if kind is LinkKind.FOLLOWER:
         return reader_language(Surface.FOLLOWER, house=house, guests=guests)
     return reader_language(Surface.GUEST, own=page.guest.language, house=house, guests=guests)
@@ -194,7 +195,9 @@ def _language_of(page: OrderPage, kind: LinkKind) -> str:
 def _here(token: str) -> str:
     """The address of this page, with the language that was chosen on it."""
     chosen = request.args.get("lang", "")
-    return f"/t/{token}?lang={chosen}" if chosen in TAGS else f"/t/{token}"
+    if chosen not in TAGS:
+        return f"/t/{token}"
+    return f"/t/{token}?lang={chosen}"
 
 
 def _snapshot(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
@@ -240,7 +243,8 @@ def _note_told(page: OrderPage, view: GuestView, now: datetime) -> bool:
 
 
 def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
-    s, code = services(), None
+    s = services()
+    code = None
     facts = RideFacts(page, now, s.time(), _locale())
     if code_is_due(page, kind, facts) and page.ride is not None:
         code = otp_of(page.ride, s.vault)
@@ -287,7 +291,9 @@ def _count_miss() -> None:
 def _middle(view: GuestView) -> LatLng:
     """The center of the map; NOWHERE without a point, as for a follower before a cab is coming."""
     point = view.position or view.pickup
-    return LatLng(point.lat, point.lng) if point else NOWHERE
+    if point is None:
+        return NOWHERE
+    return LatLng(point.lat, point.lng)
 
 
 def _sorry(status: int, why: str) -> BaseResponse:

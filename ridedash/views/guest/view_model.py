@@ -150,7 +150,9 @@ def guest_view(
     facts = RideFacts(page, now, time, locale)
     view = ride_view(page, now, time, locale, Audience.GUEST)
     follows = _follower(facts, view)
-    return follows if kind is LinkKind.FOLLOWER else _rider(facts, view, follows, code)
+    if kind is LinkKind.FOLLOWER:
+        return follows
+    return _rider(facts, view, follows, code)
 
 
 def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
@@ -163,11 +165,17 @@ def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
 def _facts_for_followers(facts: RideFacts) -> dict[str, str | None]:
     """The facts that may be in a follower's sentences."""
     known = {name: facts.for_words[name] for name in ("eta", "left_line")}
-    name = first_name(facts.page.guest.name)
-    # T: a guest's first name, as it stands in a sentence to somebody else
-    named = pgettext("name of a guest", "%(name)s", name=name) if name else _("the guest")
+    named = _named_to_followers(facts.page.guest.name)
     starter = named if may_start(facts.page.order, facts.now) else None
     return known | {"guest": named, "starter": starter, "due": _due(facts)}
+
+
+def _named_to_followers(guest: str) -> str:
+    name = first_name(guest)
+    if not name:
+        return _("the guest")
+    # T: a guest's first name, as it stands in a sentence to somebody else
+    return pgettext("name of a guest", "%(name)s", name=name)
 
 
 def _follower(facts: RideFacts, view: RideView) -> GuestView:
@@ -175,8 +183,7 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
     state = parts.state_for_followers(facts)
     headline, detail = follower_words(state, facts.status, facts.kind, known)
     swapped = any(notice.name == "swapped" for notice in view.notices)
-    number = view.cab.plate if view.cab else ""
-    last = number.replace(" ", "")[-PLATE_END:]
+    last = (view.cab or parts.NO_CAB).plate.replace(" ", "")[-PLATE_END:]
     seen = facts.snapshot
     return GuestView(
         version=view.version,
@@ -217,15 +224,9 @@ def _rider(facts: RideFacts, view: RideView, follower: GuestView, code: str) -> 
     """The follower's view in words for the guest, with the fields that only the guest may see."""
     words = parts.guest_words(facts)
     found = guest_invoice(facts, view)
-    number = view.cab.plate if view.cab else ""
-    driver, over = view.driver, facts.status in wire.TERMINAL
-    ride = facts.page.ride
-    was = plate(ride.previous_plate) if follower.changed and ride else ""
-    pickup = Pin(*facts.pickup[0], facts.pickup[1])
-    # T: critical
-    changed = _("Your car has changed") if follower.changed else ""
+    cab = view.cab or parts.NO_CAB
     ready = _ready(facts)
-    pays = "" if (ready and ready.pays) or detail_says_pay(facts) else guest_pays_words(facts)
+    pays = _pays(facts, ready)
     return replace(
         follower,
         headline=words.headline,
@@ -234,21 +235,50 @@ def _rider(facts: RideFacts, view: RideView, follower: GuestView, code: str) -> 
         pays=pays,
         pays_english=english_beneath(pays),
         price="" if ready else guest_price(facts),
-        changed=changed,
-        changed_english=english_beneath(changed),
-        was=was,
-        plate=number,
-        spelled=spelled(number),
-        car=view.cab.car if view.cab else "",
-        driver=driver_words(driver.name) if driver else "",
-        driver_phone=driver.phone if driver and view.live and not over else "",
+        plate=cab.plate,
+        spelled=spelled(cab.plate),
+        car=cab.car,
+        driver=driver_words((view.driver or parts.NO_DRIVER).name),
         code=code,
         code_label=view.otp.label if view.otp and code else "",
-        pickup=pickup if view.live else None,
-        drop=Pin(view.drop.lat, view.drop.lng, view.drop.name) if view.drop and view.live else None,
-        invoice=found.without(words.detail) if found else None,
+        invoice=found and found.without(words.detail),
         ready=ready,
+        **_changed_car(facts, follower),
+        **_while_live(facts, view),
     )
+
+
+def _pays(facts: RideFacts, ready: Ready | None) -> str:
+    """Who pays the ride; "" where other words of the page say it."""
+    if detail_says_pay(facts) or (ready and ready.pays):
+        return ""
+    return guest_pays_words(facts)
+
+
+def _changed_car(facts: RideFacts, follower: GuestView) -> dict[str, Any]:
+    """The fields on a change of the car, in words for the guest."""
+    ride = facts.page.ride
+    if ride is None or not follower.changed:
+        return {}
+    # T: critical
+    changed = _("Your car has changed")
+    return {
+        "changed": changed,
+        "changed_english": english_beneath(changed),
+        "was": plate(ride.previous_plate),
+    }
+
+
+def _while_live(facts: RideFacts, view: RideView) -> dict[str, Any]:
+    """The fields that the guest sees until the ride is over: both ends, the driver's phone."""
+    if not view.live:
+        return {}
+    found: dict[str, Any] = {"pickup": Pin(*facts.pickup[0], facts.pickup[1])}
+    if view.drop is not None:
+        found["drop"] = Pin(view.drop.lat, view.drop.lng, view.drop.name)
+    if view.driver is not None and facts.status not in wire.TERMINAL:
+        found["driver_phone"] = view.driver.phone
+    return found
 
 
 def _ready(facts: RideFacts) -> Ready | None:
@@ -257,18 +287,17 @@ def _ready(facts: RideFacts) -> Ready | None:
     if not may_start(page.order, facts.now):
         return None
     detail = next((item.detail for item in page.attention if item.name == NOT_STARTED), None)
-    price, ceiling = price_expected(facts)[0], facts.ceiling
     return Ready(
         car=page.offer.display_name,
-        price=price,
-        ceiling=ceiling,
+        price=price_expected(facts)[0],
+        ceiling=facts.ceiling,
         # T: critical
         pays=_("You pay the driver in cash.") if page.order.payment == wire.CASH else "",
         # T: critical
         meter=_("It runs by the meter, which may say more than the estimate.")
         if facts.metered
         else "",
-        refused=not_started_words(detail, facts.price_refused, ceiling),
+        refused=not_started_words(detail, facts.price_refused, facts.ceiling),
     )
 
 
@@ -283,11 +312,7 @@ def _updated(facts: RideFacts, view: RideView) -> str:
 
 
 def _car(*words: str | None) -> str:
-    return " · ".join(
-        _capital(word.lower() if word.isupper() and len(word) > 3 else word)
-        for word in words
-        if word
-    )
+    return " · ".join(filter(None, map(parts.titled, words)))
 
 
 def _capital(text: str) -> str:

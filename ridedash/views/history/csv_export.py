@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from ridedash.extensions import limiter, services
 from ridedash.observability.exceptions import reason
 from ridedash.rides.tracking import totals
-from ridedash.service.types.tracking import Snapshot
+from ridedash.service.types.tracking import Snapshot, TripInfo
 from ridedash.store import audit
 from ridedash.store.actors import by_staff
 from ridedash.store.database.database import Database
@@ -129,9 +129,9 @@ def export() -> Response:
     )
     # the first part is read before the answer begins, so that a failure still gets its error page
     begin = next(parts)
-    first, last = query.filters.first.isoformat(), query.filters.last.isoformat()
+    name = f"rides-{query.filters.first.isoformat()}-to-{query.filters.last.isoformat()}.csv"
     headers = {
-        "Content-Disposition": f'attachment; filename="{marked(f"rides-{first}-to-{last}.csv")}"',
+        "Content-Disposition": f'attachment; filename="{marked(name)}"',
         "Cache-Control": "no-store",
     }
     cut = _("INCOMPLETE: rides are missing here, because reading them failed. Export again.")
@@ -242,9 +242,9 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
         record.room or "",
         record.phone or "",
         record.pickup or "",
-        *map(_degrees, more.pickup),
+        *_point(more.pickup),
         record.drop or "",
-        *(map(_degrees, more.drop) if more.drop else ("", "")),
+        *_point(more.drop),
         record.category,
         record.product,
         str(more.seats or ""),
@@ -258,8 +258,8 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
         record.note or "",
         _picked_up(facts, tz),
         belonging(record.car, record.series, back=record.is_way_back),
-        *(map(_degrees, facts.pickup) if facts.pickup else ("", "")),
-        *(map(_degrees, facts.drop) if facts.drop else ("", "")),
+        *_point(facts.pickup),
+        *_point(facts.drop),
         record.group or "",
         record.flight or "",
     ]
@@ -270,7 +270,9 @@ def _picked_up(facts: Snapshot, tz: ZoneInfo) -> str:
     sent = facts.pickup_time
     if sent is None:
         return ""
-    return _time(sent.at, tz) if sent.at else sent.text
+    if sent.at is None:
+        return sent.text
+    return _time(sent.at, tz)
 
 
 def _facts(more: Evidence) -> Snapshot:
@@ -282,7 +284,8 @@ def _facts(more: Evidence) -> Snapshot:
 
 def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
     """Currency, the service's price lines as numbers, and the total that the history adds up."""
-    trip, price = facts.trip, facts.price
+    trip = facts.trip
+    price = facts.price
     # fare, tax, tolls, extra charges, discount, advance
     lines: tuple[Decimal | None, ...] = (None,) * 6
     if record.total_minor is None:
@@ -304,21 +307,28 @@ def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
 
 def _distance_and_minutes(facts: Snapshot, more: Evidence) -> tuple[str, str]:
     """Kilometres and minutes as the service states them, or the minutes from begin to end."""
-    trip = facts.trip
-    km = trip.distance.km if trip and trip.distance else None
-    took = (trip.ride_time or trip.trip_time) if trip else None
+    trip = facts.trip or TripInfo()
+    km = trip.distance.km if trip.distance else None
+    took = trip.ride_time or trip.trip_time
     if took:
-        minutes = str(round(took.seconds / 60))
-    elif more.began_at and more.ended_at:
-        minutes = str(round(round((more.ended_at - more.began_at).total_seconds()) / 60))
-    else:
-        minutes = ""
-    return _number(km), minutes
+        return _number(km), str(round(took.seconds / 60))
+    if more.began_at is None or more.ended_at is None:
+        return _number(km), ""
+    took_s = round((more.ended_at - more.began_at).total_seconds())
+    return _number(km), str(round(took_s / 60))
 
 
 def _time(at: datetime | None, tz: ZoneInfo) -> str:
     """A time in the property's zone with its UTC offset: 2026-05-04T14:00:00+05:30."""
     return "" if at is None else at.astimezone(tz).isoformat(timespec="seconds")
+
+
+def _point(point: tuple[float, float] | None) -> tuple[str, str]:
+    """Latitude and longitude as numbers; "" twice without a point."""
+    if not point:
+        return "", ""
+    lat, lng = point
+    return _degrees(lat), _degrees(lng)
 
 
 def _degrees(value: float) -> str:

@@ -91,7 +91,8 @@ class HistoryQuery:
 
 def history_query(db: Session, form: Mapping[str, str]) -> HistoryQuery:
     """The query of a form, or of a decrypted address, for the user's property."""
-    prop, now = db.get_one(Property, current_staff().property_id), services().clock()
+    prop = db.get_one(Property, current_staff().property_id)
+    now = services().clock()
     tz = zone(prop.timezone)
     today = now.astimezone(tz).date()
     return HistoryQuery(prop, tz, now, today, filters_of(form, today))
@@ -100,8 +101,10 @@ def history_query(db: Session, form: Mapping[str, str]) -> HistoryQuery:
 def decrypted(args: Mapping[str, str]) -> dict[str, str]:
     """The decrypted fields of an address; with `unread` if one of them can't be decrypted."""
     named = {name: decrypted_words(name, args[name]) for name in PERSONS if args.get(name)}
-    unread = {"unread": "1"} if None in named.values() else {}
-    return dict(args.items()) | {name: words or "" for name, words in named.items()} | unread
+    found = dict(args.items()) | {name: words or "" for name, words in named.items()}
+    if None in named.values():
+        found["unread"] = "1"
+    return found
 
 
 def filters_of(args: Mapping[str, str], today: date) -> Filters:
@@ -110,7 +113,8 @@ def filters_of(args: Mapping[str, str], today: date) -> Filters:
     Invalid values are ignored; for a day, or for words that can't be decrypted, `wrong` says so.
     """
     wrong = ""
-    last, first = calendar_day(args.get("to", "")), calendar_day(args.get("from", ""))
+    last = calendar_day(args.get("to", ""))
+    first = calendar_day(args.get("from", ""))
     if (args.get("to") and last is None) or (args.get("from") and first is None):
         wrong = _("That is no day of the calendar. Choose one, such as 2026-03-05.")
     elif args.get("unread"):
@@ -135,8 +139,11 @@ def filters_of(args: Mapping[str, str], today: date) -> Filters:
 def key_of(text: str) -> PageKey | None:
     """The key after which a page begins; None for an invalid one."""
     at, _line, number = text.partition("_")
-    instant, last = utc_instant(at), row_id(number)
-    return PageKey(instant, last) if instant and last else None
+    instant = utc_instant(at)
+    last = row_id(number)
+    if not instant or not last:
+        return None
+    return PageKey(instant, last)
 
 
 def spans(today: date, now: Filters) -> list[tuple[str, str, bool]]:

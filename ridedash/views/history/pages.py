@@ -54,7 +54,8 @@ def ask() -> Response | tuple[str, int]:
 def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
     with services().db.read() as db:
         query = history_query(db, form)
-        prop, filters = query.prop, query.filters
+        prop = query.prop
+        filters = query.filters
         ride_filter = filters.ride_filter(query.tz)
         keys = page(db, prop.id, ride_filter, SIZE + 1, begin)
         found = records(db, prop.id, [key.id for key in keys[:SIZE]])

@@ -107,8 +107,9 @@ def _line(record: Record, now: datetime, tz: ZoneInfo, locale: str, *, cents: bo
 def shown_outcome(record: Record) -> RideOutcome:
     """The outcome in words: a ride that was cancelled before it was sent is cancelled, too."""
     outcome = outcome_of(record.state, record.ended_as)
-    withdrawn = outcome is RideOutcome.NOT_BOOKED and record.code == WITHDRAWN
-    return RideOutcome.CANCELLED if withdrawn else outcome
+    if outcome is RideOutcome.NOT_BOOKED and record.code == WITHDRAWN:
+        return RideOutcome.CANCELLED
+    return outcome
 
 
 def placed_at(kiosk: str | None) -> str:
@@ -146,7 +147,9 @@ def have_cents(amounts: Iterable[int | None]) -> bool:
 def record_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str) -> str:
     """Day and time in the property's zone; with the year unless it is the current one."""
     here = at.astimezone(tz)
-    parts = "MMMEd" if here.year == now.astimezone(tz).year else "yMMMd"
+    parts = "MMMEd"
+    if here.year != now.astimezone(tz).year:
+        parts = "yMMMd"
     return joined(day_text(here, parts, locale), clock_time(at, tz, locale), locale)
 
 

@@ -57,7 +57,9 @@ def show() -> str:
 def ask() -> BaseResponse:
     """Redirect to the page of these words; its address holds them encrypted."""
     words = _typed()
-    return redirect(f"/search?q={encrypted('search', words)}" if words else "/search", code=303)
+    if not words:
+        return redirect("/search", code=303)
+    return redirect(f"/search?q={encrypted('search', words)}", code=303)
 
 
 @bp.post("/search.json")
@@ -81,8 +83,7 @@ def _found(words: str, most: int) -> tuple[Property, list[RecordLine]]:
     with services().db.read() as db:
         prop = db.get_one(Property, current_staff().property_id)
         found = records(db, prop.id, find_orders(db, prop.id, words, most))
-    tz, language = zone(prop.timezone), locale()
-    return prop, lines(found, now, tz, language)
+    return prop, lines(found, now, zone(prop.timezone), locale())
 
 
 def _short(found: RecordLine) -> dict[str, Any]:

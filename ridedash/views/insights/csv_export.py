@@ -84,12 +84,13 @@ def export() -> Response:
 
 def _audit(filters: InsightFilters, ids: list[int]) -> None:
     """Write an audit entry for each property whose metrics are in the file."""
-    who, now = by_staff(current_staff().id), services().clock()
+    who = by_staff(current_staff().id)
+    now = services().clock()
     days = {"from": filters.period.first.isoformat(), "to": filters.period.last.isoformat()}
     with services().db.write() as db:
         for id_ in ids:
-            subject, facts = f"properties:{id_}", {"property_id": id_} | days
-            audit.record(db, who, "insights.exported", subject, "ok", now, **facts)
+            facts = {"property_id": id_} | days
+            audit.record(db, who, "insights.exported", f"properties:{id_}", "ok", now, **facts)
 
 
 def rows(month: Month, filters: InsightFilters) -> Iterator[list[str]]:

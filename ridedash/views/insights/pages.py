@@ -35,7 +35,7 @@ def show() -> tuple[str, int]:
 def _shown(filters: InsightFilters, month: Month, language: str) -> dict[str, Any]:
     """The context of the template."""
     periods = (filters.period, filters.before)
-    now, before = month.now, month.before
+    now = month.now
     return {
         "filters": filters,
         "here": current_staff().property_id,
@@ -51,7 +51,7 @@ def _shown(filters: InsightFilters, month: Month, language: str) -> dict[str, An
         "query": urlencode(filters.query(), doseq=True),
         "tiles": tiles(month, language),
         "some": now.total.rides > 0,
-        "daily": day_bars(now, before, periods, language),
+        "daily": day_bars(now, month.before, periods, language),
         "by_day": days_table(month, filters, language),
         "week": heat(now.week, language),
         "hours": HOURS,

@@ -48,7 +48,8 @@ def before(period: Period) -> Period:
     >>> before(Period(date(2026, 3, 1), date(2026, 3, 31))).last
     datetime.date(2026, 2, 28)
     """
-    first, last = period.first, period.last
+    first = period.first
+    last = period.last
     if first.day == 1 and (first.year, first.month) == (last.year, last.month):
         month = month_of(first - DAY)
         if period == month_of(first):

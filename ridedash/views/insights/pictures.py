@@ -69,7 +69,8 @@ class Heat:
 
 def day_bars(now: Insights, before: Insights, periods: tuple[Period, Period], locale: str) -> Bars:
     """Rides by day and how many were completed; a line shows the same day of the period before."""
-    days, earlier = periods[0].days, periods[1].days
+    days = periods[0].days
+    earlier = periods[1].days
     rides = [now.days.get(day, Figures()) for day in days]
     past = [before.days.get(day, Figures()).rides for day in earlier[: len(days)]]
     past += [0] * (len(days) - len(past))
@@ -99,7 +100,8 @@ def day_bars(now: Insights, before: Insights, periods: tuple[Period, Period], lo
 def wait_bars(waits: Counter[int]) -> Bars:
     """The number of rides by minutes of waiting, from that by seconds."""
     counts = by_minutes(waits, LONG_WAIT)
-    top, width = nice(max(counts.values(), default=0)), FULL / (LONG_WAIT + 1)
+    top = nice(max(counts.values(), default=0))
+    width = FULL / (LONG_WAIT + 1)
     bars = [
         Bar(
             x=n * width,

@@ -96,7 +96,8 @@ def read_filters(db: Session, args: MultiDict[str, str]) -> InsightFilters:
         abort(404)
     today = services().clock().astimezone(zone(own.timezone)).date()
     first, last = (calendar_day(args.get(name, "")) for name in ("from", "to"))
-    period, wrong = chosen(first, last, today), ""
+    period = chosen(first, last, today)
+    wrong = ""
     if (args.get("from") and first is None) or (args.get("to") and last is None):
         wrong = _("That is no day of the calendar. Choose one, such as 2026-03-05.")
     elif len(period.days) > MOST_DAYS:
@@ -149,7 +150,8 @@ def _of_one(db: Session, filters: InsightFilters, prop: Property, rollup: Rollup
     products = dict(categories(db, prop.id))
 
     def groups(what: str, name: Callable[[Any], str]) -> list[TableLine]:
-        mine, theirs = getattr(now, what), getattr(earlier, what)
+        mine = getattr(now, what)
+        theirs = getattr(earlier, what)
         return [
             TableLine(name(key), shown, mine.get(key, Figures()), theirs.get(key, Figures()))
             for key in {**mine, **theirs}
@@ -231,9 +233,10 @@ def late_policy(ride: Cancelled, time: ServiceTime) -> CancellationPolicy | None
     if policy.applies_after is None:
         return policy
     free_until = cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, time)
-    if free_until is None:  # the service's clock is held before the end of the free time
+    # None: the service's clock is held before the end of the free time
+    if free_until is None or ride.stopped_at < free_until:
         return None
-    return policy if ride.stopped_at >= free_until else None
+    return policy
 
 
 @lru_cache(maxsize=1_000)  # many offers have equal policies

@@ -60,7 +60,8 @@ class Table:
 
 def tiles(month: Month, locale: str) -> list[MetricTile]:
     """The metrics of the whole period."""
-    now, then = month.now.total, month.before.total
+    now = month.now.total
+    then = month.before.total
     return [
         MetricTile(
             _("Rides"),
@@ -91,13 +92,7 @@ def tiles(month: Month, locale: str) -> list[MetricTile]:
             _before(_count(then.no_driver)),
             "warn" if now.no_driver else "",
         ),
-        MetricTile(
-            _("Outcome unknown"),
-            [_count(now.unknown + now.cleared)],
-            [_("%(n)s still open", n=now.unknown)] if now.unknown else [],
-            _before(_count(then.unknown + then.cleared)),
-            "unknown" if now.unknown else "",
-        ),
+        _unknown(now, then),
     ]
 
 
@@ -174,7 +169,10 @@ def _row(
     cents: bool = False,
 ) -> TableRow:
     now = group.now
+    cancelled = _some(now.cancelled)
     late = money_words(now.fees, locale)
+    if late:
+        cancelled += f" ({late})"
     return TableRow(
         name=group.name,
         of_property=group.of_property,
@@ -184,7 +182,7 @@ def _row(
         spend=_each_currency(now.sums, locale, cents=cents),
         driver=_average(now.driver_s, now.driver_n),
         guest=_average(now.guest_s, now.guest_n),
-        cancelled=f"{_some(now.cancelled)} ({late})" if late else _some(now.cancelled),
+        cancelled=cancelled,
         no_driver=_some(now.no_driver),
         unknown=_some(now.unknown + now.cleared),
         rest=rest,
@@ -201,8 +199,7 @@ def _some(number: int) -> str:
 
 
 def _average(seconds: int, rides: int) -> str:
-    average = mean(seconds, rides)
-    return "" if average is None else span(average)
+    return _known(mean(seconds, rides), unknown="")
 
 
 def _before(figure: str) -> str:
@@ -219,10 +216,10 @@ def _parts(some: int, of: int) -> list[str]:
 def _more(now: Figures, then: Figures) -> str:
     """The earlier number of rides, and how many more or fewer there are now."""
     more = now.rides - then.rides
+    if not more:
+        return _before(_count(then.rides))
     sign = "+" if more > 0 else "−"
-    return _before(
-        f"{_count(then.rides)} ({sign}{_count(abs(more))})" if more else _count(now.rides)
-    )
+    return _before(f"{_count(then.rides)} ({sign}{_count(abs(more))})")
 
 
 def _spend(now: Figures, then: Figures, locale: str) -> MetricTile:
@@ -250,12 +247,23 @@ def _wait(
     return MetricTile(label, [_known(median(now))], notes, _before(_known(median(then))))
 
 
-def _known(seconds: int | None) -> str:
-    return "–" if seconds is None else span(seconds)
+def _known(seconds: int | None, unknown: str = "–") -> str:
+    return unknown if seconds is None else span(seconds)
 
 
 def _half_of(rides: int) -> str:
     return ngettext("the only ride", "half of %(n)s rides", rides, n=_count(rides))
+
+
+def _unknown(now: Figures, then: Figures) -> MetricTile:
+    """The orders whose outcome is or was unknown; in their colour while one still is."""
+    label = _("Outcome unknown")
+    figures = [_count(now.unknown + now.cleared)]
+    before = _before(_count(then.unknown + then.cleared))
+    if not now.unknown:
+        return MetricTile(label, figures, [], before)
+    notes = [_("%(n)s still open", n=now.unknown)]
+    return MetricTile(label, figures, notes, before, "unknown")
 
 
 def _cancelled(now: Figures, then: Figures, locale: str) -> MetricTile:

@@ -43,13 +43,20 @@ class CarChoice:
     def minutes(self) -> int | None:
         """How many minutes away the nearest one is; None if unknown, or if none is near."""
         eta = self.product.eta
-        return None if self.product.none_near or eta is None else max(1, round(eta.seconds / 60))
+        if self.product.none_near or eta is None:
+            return None
+        return whole_minutes(eta.seconds)
 
     @property
     def fixed(self) -> bool:
         """Whether the price is fixed, whatever happens during the ride."""
         estimate = self.product.estimate
         return self.card.seats != () or bool(estimate and estimate.upfront)
+
+
+def whole_minutes(seconds: float) -> int:
+    """A time until a car comes in minutes, as the page shows it: never 0."""
+    return max(1, round(seconds / 60))
 
 
 def start_of(kiosk: Kiosk, home: Property) -> Trip | None:
@@ -98,10 +105,12 @@ def meet_json(
     zone = estimates.zone
     trip = estimates.trip
     walks = _Walks(hints, kiosk.id, start.pickup, language)
-    points = []
     name = trip.pickup_name or ""
-    for number, point in enumerate(zone.points if zone else (), 1):
-        if number == (zone.chosen if zone else None):
+    if zone is None:
+        return {"name": name, **walks.to(name, trip.pickup), "points": []}
+    points = []
+    for number, point in enumerate(zone.points, 1):
+        if number == zone.chosen:
             name = point.name
         place = {"lat": point.position.lat, "lng": point.position.lng}
         points.append({"name": point.name, **walks.to(point.name, point.position), **place})
@@ -114,8 +123,9 @@ def at_point(estimates: Estimates, name: str) -> Trip | None:
 
     Guests choose points by name.
     """
-    zone = estimates.zone
-    wanted = next((p for p in zone.points if name in (p.name, p.full)), None) if zone else None
+    if estimates.zone is None:
+        return None
+    wanted = next((p for p in estimates.zone.points if name in (p.name, p.full)), None)
     if wanted is None or wanted.position == estimates.trip.pickup:
         return None
     return replace(estimates.trip, pickup=wanted.position, pickup_name=wanted.full)
@@ -132,7 +142,9 @@ def with_most_room(cards: Sequence[Card]) -> frozenset[int | None]:
     known = [people for _card, people in sizes if people is not None]
     if len(known) < len(sizes):
         large = [each for each in cards if each.drawing == LARGE]
-        return _ids(large if len(large) < len(cards) else ())
+        if len(large) == len(cards):
+            return frozenset()
+        return _ids(large)
     most = max(known, default=0)
     return _ids(each for each, people in sizes if people == most and min(known) < most)
 
@@ -157,8 +169,10 @@ def _size(card: Card) -> str:
 
     A shared ride shows its price for each number of people instead.
     """
-    persons = None if card.seats else card.fits.persons
-    return _own_size(card) or ("" if persons is None else up_to(persons))
+    own = _own_size(card)
+    if own or card.seats or card.fits.persons is None:
+        return own
+    return up_to(card.fits.persons)
 
 
 def _tags(found: Sequence[CarChoice]) -> dict[int, list[str]]:
@@ -190,14 +204,6 @@ def _price_key(each: CarChoice) -> tuple[bool, bool, Decimal]:
 
 def _car(each: CarChoice, tags: list[str], house_pays: bool) -> dict[str, Any]:
     card = each.card
-    seats = [
-        {
-            "seats": seat.seats,
-            "people": ngettext("%(num)d person", "%(num)d people", seat.seats),
-            "price": seat.price,
-        }
-        for seat in card.seats
-    ]
     return {
         "offer": card.offer_id,
         "name": card.name,
@@ -213,17 +219,32 @@ def _car(each: CarChoice, tags: list[str], house_pays: bool) -> dict[str, Any]:
         "tags": tags,
         "fee": card.cancellation,
         "pays": pays_words(house_pays),
-        "seats": seats if each.product.kind is Kind.SHARE else None,
+        "seats": _seats(each),
     }
+
+
+def _seats(each: CarChoice) -> list[dict[str, Any]] | None:
+    """The prices of a shared ride by number of people; None for any other ride."""
+    if each.product.kind is not Kind.SHARE:
+        return None
+    return [
+        {
+            "seats": seat.seats,
+            "people": ngettext("%(num)d person", "%(num)d people", seat.seats),
+            "price": seat.price,
+        }
+        for seat in each.card.seats
+    ]
 
 
 def _price_kind(each: CarChoice) -> str:
     """The kind of the price, shown beside it; "" for a price like "from ₹80", "by the meter"."""
-    estimate = each.product.estimate
     if each.fixed:
         return _("fixed price")
-    known = estimate is not None and (estimate.amount_min or estimate.amount_max) is not None
-    return _("about") if known else ""
+    estimate = each.product.estimate
+    if estimate is None or (estimate.amount_min or estimate.amount_max) is None:
+        return ""
+    return _("about")
 
 
 @dataclass(frozen=True)
@@ -238,10 +259,12 @@ class _Walks:
     def to(self, name: str, point: LatLng) -> dict[str, Any]:
         """`walk` and `steps` in words, and `step_free`: True, False, or None if unknown."""
         hint = self._hint(name, point)
-        steps = hint.steps if hint else None
-        words = {None: "", True: _("with steps"), False: _("no steps")}[steps]
-        free = None if steps is None else not steps
-        return {"walk": self._walk(hint, point), "steps": words, "step_free": free}
+        walk = {"walk": self._walk(hint, point), "steps": "", "step_free": None}
+        if hint is None or hint.steps is None:
+            return walk
+        if hint.steps:
+            return walk | {"steps": _("with steps"), "step_free": False}
+        return walk | {"steps": _("no steps"), "step_free": True}
 
     def _hint(self, name: str, point: LatLng) -> PickupHint | None:
         """A manager's hint on this point, by its name or its place.

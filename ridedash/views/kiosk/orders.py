@@ -80,7 +80,8 @@ def order() -> Response:
 
 def booked(at: VisitRequest) -> Response:
     """The answer of /kiosk/order, for a guest at this kiosk or on their own phone."""
-    visit, token = the_visit(at), form_token(at)
+    visit = the_visit(at)
+    token = form_token(at)
     offer_id = row_id(at.values.get("offer", ""))
     if visit is None or not token or offer_id is None:
         return answer("refused", kiosk_words("car"))
@@ -104,7 +105,7 @@ def booked(at: VisitRequest) -> Response:
         facts = {"offer": new.offer_id, "old": new.old, "new": new.new}
         return answer("changed", kiosk_words("changed", old=new.old, new=new.new), changed=facts)
     except NotNow as why:
-        return answer(why.state, why.words, **({"field": why.field} if why.field else {}))
+        return answer(why.state, why.words, **why.facts)
     except KioskRefused as refused:
         return _refused(at, refused.why)
     except GuardBusy:
@@ -129,7 +130,8 @@ def ride() -> Response:
     page, look = _looked_up(at)
     if page is None:
         return _not_shown(look)
-    app, now = services(), services().clock()
+    app = services()
+    now = app.clock()
     view = ride_view.view_json(page, now, app.time(), locale())
     facts: dict[str, Any] = {
         "view": view,
@@ -195,8 +197,7 @@ def _try(at: VisitRequest, first: Try) -> tuple[Try, OrderPage | None]:
         for token in _tokens(first.form_token):
             tried = replace(first, form_token=token)
             found = order_of_press(s, at.id, tried.secret)
-            page = order_page(s, at.property_id, found.id) if found is not None else None
-            if page is None:
+            if found is None or (page := order_page(s, at.property_id, found.id)) is None:
                 return tried, None
             newer = offer is not None and offer.fetched_at > page.order.created_at
             if not (newer and ride_view.has_no_ride(page)):
@@ -275,22 +276,32 @@ def _looked_up(at: VisitRequest) -> tuple[OrderPage | None, Look]:
     If this visit ordered the ride, its page has shown the ticket, which is recorded.
     """
     app = services()
-    now, visit = app.clock(), the_visit(at)
+    now = app.clock()
+    visit = the_visit(at)
     typed = at.values.get("number", "")[:20], at.values.get("pin", "")[:20]
     with app.db.write() as s:
         look = _own_ride(s, at, typed[0]) or tickets.look_up_at(
             s, app.settings.secret_key, (at.property_id, at.id), typed, now
         )
         if look.last:
-            subject, facts = f"kiosks:{at.id}", {"property_id": at.property_id}
-            audit.record(s, by_kiosk(at.id), "kiosk.pins", subject, "throttled", now, **facts)
+            audit.record(
+                s,
+                by_kiosk(at.id),
+                "kiosk.pins",
+                f"kiosks:{at.id}",
+                "throttled",
+                now,
+                property_id=at.property_id,
+            )
         for order_id in look.shut:
             shut = s.get_one(Order, order_id)
             transitions.raise_attention(s, shut, rules.WRONG_PINS, None, now)
         seen = look.order_id
         if visit is not None and seen and not kiosk_visits.shows_ticket(s, visit, seen):
             kiosk_visits.note_ticket(s, visit, seen, now)
-    return (_page(at, seen) if seen else None), look
+    if not seen:
+        return None, look
+    return _page(at, seen), look
 
 
 def _own_ride(s: Session, at: VisitRequest, number: str) -> Look | None:
@@ -300,14 +311,17 @@ def _own_ride(s: Session, at: VisitRequest, number: str) -> Look | None:
     page that ordered a ride which a restored database lacks: another guest may have its number now.
     None for any other page.
     """
-    visit, token = the_visit(at), form_token(at)
+    visit = the_visit(at)
+    token = form_token(at)
     if visit is None or not token:
         return None
     secrets = [page_secret(at.id, visit.id, each) for each in _tokens(token)]
     order = order_of_page(s, at.id, secrets)
     if order is None and at.values.get("ordered") == "1":
         return Look(Looked.GONE)
-    ticket = tickets.ticket_of(s, order.id) if order is not None else None
+    if order is None:
+        return None
+    ticket = tickets.ticket_of(s, order.id)
     if ticket is None or ticket.number != tickets.read_number(number):
         return None
     return Look(Looked.FOUND, ticket.order_id)
@@ -325,7 +339,8 @@ def _page(at: VisitRequest, order_id: int) -> OrderPage | None:
 
 def _code(at: VisitRequest, page: OrderPage) -> str:
     """The start code, recorded in the audit log; "" without one, or above the limit."""
-    app, ride = services(), page.ride
+    app = services()
+    ride = page.ride
     if ride is None or not within(at, _count_codes):
         return ""
     code = otp_of(ride, app.vault)
@@ -338,7 +353,8 @@ def _code(at: VisitRequest, page: OrderPage) -> str:
 
 
 def _stop(at: VisitRequest, order_id: int, stop: str) -> ActionResult:
-    app, who = services(), by_kiosk(at.id)
+    app = services()
+    who = by_kiosk(at.id)
     if stop == "withdraw":
         done = resolve.withdraw(app.db, app.clock, order_id, who)
         return ActionResult("done" if done else "not_now")

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, abort, g, redirect, request
 from pydantic import ValidationError
+from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -27,7 +28,7 @@ from ridedash.rides.kiosk.watch import note_shown_on_phone
 from ridedash.service.types.products import Product
 from ridedash.store import own_phones
 from ridedash.store.encryption import DecryptionFailed, secret_hash
-from ridedash.store.models.kiosks import Kiosk, WhoPays
+from ridedash.store.models.kiosks import Kiosk, OwnPhone, WhoPays
 from ridedash.store.models.orders import Offer
 from ridedash.store.models.people import Property
 from ridedash.store.own_phones import BOOK_FOR, STORED_FOR
@@ -47,8 +48,15 @@ from ridedash.wording.say import speak
 
 bp = Blueprint("own_phone", __name__, url_prefix="/k")
 COOKIE: Final = "phone"
-TABLE, COLUMN = "kiosk_phones", "state"  # table and column to which the encrypted cookie is bound
-WHERE, CAR, WHO, CHECK, SENT = "where", "car", "who", "check", "sent"
+# table and column to which the encrypted cookie is bound
+TABLE: Final = "kiosk_phones"
+COLUMN: Final = "state"
+# the pages, in their order
+WHERE: Final = "where"
+CAR: Final = "car"
+WHO: Final = "who"
+CHECK: Final = "check"
+SENT: Final = "sent"
 STEPS: Final = (WHERE, CAR, WHO, CHECK)
 LONGEST_DEGREES: Final = 24  # characters of a coordinate
 SESSION: Final = re.compile(r"[A-Za-z0-9_-]{32}")
@@ -79,11 +87,13 @@ class Phone:
         """The page to show: `wanted`, or the first question without an answer; after Book, SENT."""
         if self.answers.get("pressed"):
             return SENT
-        if "drop_name" not in self.answers:
+        if wanted == WHERE or "drop_name" not in self.answers:
             return WHERE
-        if wanted in (WHERE, CAR) or "offer" not in self.answers:
-            return WHERE if wanted == WHERE else CAR
-        return WHO if wanted == WHO or "name" not in self.answers else CHECK
+        if wanted == CAR or "offer" not in self.answers:
+            return CAR
+        if wanted == WHO or "name" not in self.answers:
+            return WHO
+        return CHECK
 
     def form(self) -> dict[str, str]:
         """The fields that a kiosk's page would post.
@@ -119,7 +129,9 @@ def take(token: str) -> BaseResponse:
             abort(404)
         with services().db.write() as db:
             opened = own_phones.open_link(db, token, session, services().clock())
-        found = (_phone(token, session) if opened else None) or _missed()
+        if not opened:
+            _missed()
+        found = _phone(token, session) or _missed()
     return _answer(found, _on(found, WHERE))
 
 
@@ -136,7 +148,9 @@ def show(token: str, step: str) -> BaseResponse:
     if step not in STEPS:
         abort(404)
     right = found.step(step)
-    return _answer(found, _shown(found, step) if right == step else _on(found, right))
+    if right != step:
+        return _answer(found, _on(found, right))
+    return _answer(found, _shown(found, step))
 
 
 @bp.post("/<token>/<step>")
@@ -178,8 +192,7 @@ def _unopened(token: str) -> BaseResponse:
     """The page whose button opens the link; 404 if the link can't be opened. Changes nothing."""
     with services().db.read() as db:
         row = own_phones.can_be_opened(db, token, services().clock())
-        kiosk = db.get(Kiosk, row.kiosk_id) if row else None
-        if row is None or kiosk is None or kiosk.revoked_at is not None:
+        if row is None or _paired(db, row) is None:
             _missed()
         home = db.get_one(Property, row.property_id)
     chosen = request.args.get("lang", "")
@@ -194,13 +207,20 @@ def _unopened(token: str) -> BaseResponse:
     return Response(text, mimetype="text/html")
 
 
+def _paired(db: Session, row: OwnPhone) -> Kiosk | None:
+    """The kiosk of a link; None once it is paired no more."""
+    kiosk = db.get(Kiosk, row.kiosk_id)
+    if kiosk is None or kiosk.revoked_at is not None:
+        return None
+    return kiosk
+
+
 def _phone(token: str, session: str = "") -> Phone | None:
     """The phone of this request, and its kiosk; None for another browser or an expired link."""
     state = {"session": session} if session else _state(token)
     with services().db.read() as db:
         row = own_phones.phone_of(db, token, state.get("session", ""), services().clock())
-        kiosk = db.get(Kiosk, row.kiosk_id) if row else None
-        if row is None or kiosk is None or kiosk.revoked_at is not None:
+        if row is None or (kiosk := _paired(db, row)) is None:
             return None
         home = db.get_one(Property, row.property_id)
     found = Phone(
@@ -260,7 +280,9 @@ def _answer(phone: Phone, given: BaseResponse) -> BaseResponse:
 
 def _on(phone: Phone, step: str) -> BaseResponse:
     """A redirect to a question."""
-    return redirect(phone.address if step == WHERE else f"{phone.address}/{step}", code=303)
+    if step == WHERE:
+        return redirect(phone.address, code=303)
+    return redirect(f"{phone.address}/{step}", code=303)
 
 
 def _shown(phone: Phone, step: str, status: int = 200, **facts: Any) -> BaseResponse:
@@ -270,8 +292,9 @@ def _shown(phone: Phone, step: str, status: int = 200, **facts: Any) -> BaseResp
 
 
 def _page(phone: Phone, template: str, status: int = 200, **facts: Any) -> BaseResponse:
-    home, said = phone.at.home, phone.answers
-    text = link_page(template, home=home, address=phone.address, said=said, **facts)
+    text = link_page(
+        template, home=phone.at.home, address=phone.address, said=phone.answers, **facts
+    )
     return Response(text, status, mimetype="text/html")
 
 
@@ -279,14 +302,17 @@ def _where(phone: Phone) -> dict[str, Any]:
     """The property's favourites, and the places that were found for the typed text."""
     typed = phone.answers.get("q", "")
     found: list[dict[str, Any]] = []
+    favourites: list[dict[str, Any]] = []
     words = None
     if typed:
         reply = visit.places_for(phone.at, typed).get_json()
-        found, words = reply["results"], reply.get("words")
+        found = reply["results"]
+        words = reply.get("words")
+    else:
+        favourites = visit.favourites(phone.at.kiosk)
     closed = visit.closed_now(phone.at, services().clock())
     if closed:  # reported before the first question, not after the last
         words = kiosk_words(closed).as_json()
-    favourites = [] if typed else visit.favourites(phone.at.kiosk)
     return {"favourites": favourites, "found": found, "typed": typed, "words": words}
 
 

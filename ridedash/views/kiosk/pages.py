@@ -92,7 +92,8 @@ def beat() -> Response:
     In a demo, and while a guest calls for help, it comes every 2 s. The answer has a fresh CSRF
     token.
     """
-    kiosk, s = the_kiosk(), services()
+    kiosk = the_kiosk()
+    s = services()
     now = s.clock()
     report = _read_report(now)
     hand = _handed(kiosk, now) if report["health"]["screen"] == KioskScreen.START else None
@@ -129,13 +130,11 @@ def beat() -> Response:
 def _read_report(now: datetime) -> dict[str, Any]:
     """The contents of a heartbeat: the page's release, and the health that the settings show."""
     form = request.form
-    clock = whole_number(form.get("clock_ms", ""), 0, 10**15)
-    skew_s = None if clock is None else round(clock / 1000 - now.timestamp())
-    health = {
+    health: dict[str, Any] = {
         "screen": one_line(form.get("screen", ""), 20),
         "language": next(iter(_tags("lang")), ""),
         "voices": _tags("voices"),
-        "skew_s": None if skew_s is None else max(-MOST_SKEW_S, min(MOST_SKEW_S, skew_s)),
+        "skew_s": _skew_s(now),
     }
     if "fonts" in form:  # the first heartbeat of a page does not have them yet
         health["fonts"] = _tags("fonts")
@@ -154,6 +153,15 @@ def _store(
     kiosks.note_heartbeat(db, kiosk_id, now, report["release"], report["health"])
     if taken:
         kiosks.take_over(db, kiosk_id)
+
+
+def _skew_s(now: datetime) -> int | None:
+    """By how many seconds the page's clock is fast, within bounds; None if it states no time."""
+    clock_ms = whole_number(request.form.get("clock_ms", ""), 0, 10**15)
+    if clock_ms is None:
+        return None
+    skew_s = round(clock_ms / 1000 - now.timestamp())
+    return max(-MOST_SKEW_S, min(MOST_SKEW_S, skew_s))
 
 
 def _handed(kiosk: Kiosk, now: datetime) -> dict[str, str] | None:
@@ -221,4 +229,6 @@ def _demo_notices(codes: Iterable[str]) -> dict[str, str]:
     for row in [LANGUAGES[code] for code in codes]:
         with in_language(row.code):
             found[row.tag] = demo_words(services().settings)
-    return found if any(found.values()) else {}
+    if not any(found.values()):
+        return {}
+    return found

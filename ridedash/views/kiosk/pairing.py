@@ -32,7 +32,9 @@ from ridedash.wording.say import speak
 bp = Blueprint("kiosk_pairing", __name__)
 LONGEST: Final = 40  # characters of a code as people type it
 CARD: Final = re.compile(r"[0-9]\.[0-9]{1,6}")
-LEAST_MM, MOST_MM = 0.05, 1.5  # size of a pixel: from a phone to a wall display
+# size of a pixel: from a phone to a wall display
+LEAST_MM: Final = 0.05
+MOST_MM: Final = 1.5
 TOO_FAST_S: Final = 60
 HIGHEST_MM: Final = 2_000  # height of a screen's lower edge above the floor
 # actions of the panel: `open` only opens it; the page itself does `reload` and `sound`
@@ -57,12 +59,15 @@ def pair() -> tuple[str | Response, int] | BaseResponse:
     """Pair this browser by a code; with a PIN, do an action of the kiosk's panel."""
     if "pin" in request.form:
         return _panel(the_kiosk())
-    typed, s = request.form.get("code", "")[:LONGEST], services()
+    typed = request.form.get("code", "")[:LONGEST]
+    s = services()
     address = request.remote_addr or ""
     with s.db.write() as db:
         now = s.clock()
         wait_s = code_allowed(db, address, now)
-        paired = kiosks.pair(db, typed, now) if not wait_s else None
+        paired = None
+        if not wait_s:
+            paired = kiosks.pair(db, typed, now)
         if paired is not None:
             _record(db, paired[0], "paired", "ok", now)
         elif typed.strip() and not wait_s and may_note():
@@ -89,7 +94,7 @@ def _form(problem: str = "") -> str:
 
 def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
     """Do an action if the PIN is right; `state`: ok, wrong, blocked (with `wait_s`) or invalid."""
-    action, pin = request.form.get("deed", ""), request.form.get("pin", "")
+    action = request.form.get("deed", "")
     if action not in ACTIONS:
         return jsonify(state="invalid"), 422
     measured = _measured() if action == "calibrate" else None
@@ -97,7 +102,7 @@ def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
         return jsonify(state="invalid"), 422
     try:
         _count_action()
-        _check_pin(kiosk, pin)
+        _check_pin(kiosk, request.form.get("pin", ""))
     except TooManyRequests:
         # no one types so fast: no audit entry, so that a program can't fill the database
         return jsonify(state="blocked", wait_s=TOO_FAST_S)
@@ -106,7 +111,8 @@ def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
         return jsonify(state=state, wait_s=round(wrong.wait_s))
     s = services()
     with s.db.write() as db:
-        row, now = db.get_one(Kiosk, kiosk.id, with_for_update=True), s.clock()
+        row = db.get_one(Kiosk, kiosk.id, with_for_update=True)
+        now = s.clock()
         kiosks.forget_tries(row)
         if action in ("out_of_order", "in_order"):
             row.out_of_order = action == "out_of_order"
@@ -131,7 +137,8 @@ def _check_pin(kiosk: Kiosk, pin: str) -> None:
     s = services()
     try:
         with s.db.write() as db:
-            row, now = db.get_one(Kiosk, kiosk.id, with_for_update=True), s.clock()
+            row = db.get_one(Kiosk, kiosk.id, with_for_update=True)
+            now = s.clock()
             kiosks.count_pin(row, now)
         with _verifying:
             kiosks.verify_pin(row, pin, now)
@@ -143,7 +150,8 @@ def _check_pin(kiosk: Kiosk, pin: str) -> None:
 
 def _measured() -> tuple[float, int | None] | None:
     """The width of a pixel and the height of the screen's edge, in mm; None if implausible."""
-    typed, edge = request.form.get("mm_per_px", ""), request.form.get("bottom_mm", "").strip()
+    typed = request.form.get("mm_per_px", "")
+    edge = request.form.get("bottom_mm", "").strip()
     mm = float(typed) if CARD.fullmatch(typed) else 0.0
     bottom = whole_number(edge, 0, HIGHEST_MM)
     if not LEAST_MM <= mm <= MOST_MM or (edge and bottom is None):
@@ -153,6 +161,12 @@ def _measured() -> tuple[float, int | None] | None:
 
 def _record(db: Session, kiosk: Kiosk, action: str, result: str, now: datetime) -> None:
     """Write the audit entry of an action at the device; the person is unknown."""
-    who, subject = by_kiosk(kiosk.id), f"kiosks:{kiosk.id}"
-    facts = {"property_id": kiosk.property_id}
-    audit.record(db, who, f"kiosk.{action}", subject, result, now, **facts)
+    audit.record(
+        db,
+        by_kiosk(kiosk.id),
+        f"kiosk.{action}",
+        f"kiosks:{kiosk.id}",
+        result,
+        now,
+        property_id=kiosk.property_id,
+    )

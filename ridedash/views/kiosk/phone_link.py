@@ -21,7 +21,8 @@ LOOK = "look"  # asks whether a phone has opened the link; without it, a new lin
 
 def phone_link(at: VisitRequest, wanted: str) -> Response:
     """A new link and its QR code (`phone`); or whether a phone has opened the link (`opened`)."""
-    s, visit = services(), the_visit(at)
+    s = services()
+    visit = the_visit(at)
     if visit is None:
         return answer("none", kiosk_words("slowly"))
     if not within(at, _count_looks if wanted == LOOK else _count_links):
@@ -33,7 +34,8 @@ def phone_link(at: VisitRequest, wanted: str) -> Response:
     with s.db.write() as db:
         token = own_phones.make_link(db, at.id, at.property_id, visit.id, s.clock())
     link = f"{s.settings.public_url}/k/{token}"
-    made, minutes = qr_code(link), int(OPEN_FOR.total_seconds()) // 60
+    made = qr_code(link)
+    minutes = int(OPEN_FOR.total_seconds()) // 60
     words = Said(
         _("Use your own phone"),
         _("Scan this with your phone, and go on there."),

@@ -46,7 +46,9 @@ class Changed(Exception):
 
     def __init__(self, offer_id: int, old: str, new: str) -> None:
         super().__init__("the price has changed")
-        self.offer_id, self.old, self.new = offer_id, old, new
+        self.offer_id = offer_id
+        self.old = old
+        self.new = new
 
 
 class NotNow(Exception):
@@ -54,7 +56,16 @@ class NotNow(Exception):
 
     def __init__(self, state: str, words: Said, field: str = "") -> None:
         super().__init__(state)
-        self.state, self.words, self.field = state, words, field
+        self.state = state
+        self.words = words
+        self.field = field
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the page gets beside the words."""
+        if not self.field:
+            return {}
+        return {"field": self.field}
 
 
 @dataclass(frozen=True)
@@ -153,8 +164,10 @@ def _code(at: VisitRequest) -> OpenCode | None:
         found = desk_codes.open_code(s, key, at.property_id, typed, now) if may else None
         if found is not None:
             desk_codes.was_right(s, at.id, phone=at.phone)
+    if not may:
+        raise KioskRefused(KioskRefusal.TOO_MANY_CODES)
     if found is None:
-        raise KioskRefused(KioskRefusal.WRONG_CODE if may else KioskRefusal.TOO_MANY_CODES)
+        raise KioskRefused(KioskRefusal.WRONG_CODE)
     return found
 
 
@@ -259,4 +272,6 @@ def _price(offer: Offer, guest_request: GuestRequest) -> str:
         shown = card(Product.model_validate(offer.product), has_drop=True, locale=locale())
     except ValidationError:
         return offer.price_text or ""
-    return shown.price_for(guest_request.seats) if guest_request.seats else shown.price
+    if not guest_request.seats:
+        return shown.price
+    return shown.price_for(guest_request.seats)

@@ -13,6 +13,7 @@ from ridedash.rides.state.states import BEING_SENT, FAILED_STATES, ActionAllowed
 from ridedash.service_time import ServiceTime
 from ridedash.store.orders import OrderPage, OrderState
 from ridedash.views.guest.view_model import code_is_due, guest_view
+from ridedash.views.kiosk.cars import whole_minutes
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.prices import guest_pays_words
@@ -77,7 +78,8 @@ def phase_of(facts: RideFacts) -> str:
     open (it is not known yet whether there is a ride), finding (a driver), coming (or here),
     aboard, over, none (there is no ride any more).
     """
-    order, status = facts.page.order, facts.status
+    order = facts.page.order
+    status = facts.status
     if order.state in FAILED_STATES or order.state == OrderState.CLOSED_NOT_BOOKED:
         return "none"
     if status is None:
@@ -88,8 +90,9 @@ def phase_of(facts: RideFacts) -> str:
         return "finding"
     if status == COMPLETED:
         return "over"
-    ended = status == INVOICE and facts.kind is Kind.AUTO
-    return "aboard" if status == IN_PROGRESS or ended else "coming"
+    if status == IN_PROGRESS or (status == INVOICE and facts.kind is Kind.AUTO):
+        return "aboard"
+    return "coming"
 
 
 def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) -> dict[str, Any]:
@@ -101,7 +104,7 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
     """
     facts = RideFacts(page, now, time, locale)
     view = guest_view(page, LinkKind.RIDER, now, time, locale)
-    eta = facts.snapshot.eta if parts.arrival(facts) else None
+    eta_s = facts.eta_s if parts.arrival(facts) else None
     phase = phase_of(facts)
     return {
         "state": page.order.state,
@@ -118,9 +121,9 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
         "spelled": view.spelled,
         "old_plate": view.was,
         "car": view.car,
-        "minutes": max(1, round(eta.seconds / 60)) if eta else None,
+        "minutes": None if eta_s is None else whole_minutes(eta_s),
         "meet": facts.pickup[1] if phase in MEETS else "",
-        "drop": facts.drop[1] if facts.drop else "",
+        "drop": facts.drop_name,
         "pays": guest_pays_words(facts, brief=True) if view.pays else "",
         "price": view.price,
         "live": is_live(page),
@@ -157,7 +160,8 @@ def cancel_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) 
     if not stop:
         return {"may": False, "fee_words": ""}
     facts = RideFacts(page, now, time, locale)
-    policy, until = facts.policy, facts.fee_from
+    policy = facts.policy
+    until = facts.fee_from
     free = stop in FREE or facts.held_free or (policy is not None and not policy.charge)
     at = facts.at(until) if until is not None and now < until else ""
     return {"may": True, "fee_words": cancel_words(facts.fee, at, free=free)}

@@ -74,7 +74,8 @@ def places() -> Response:
 
 def places_for(at: VisitRequest, q: str, tab_name: str = "") -> Response:
     """The answer of /kiosk/places.json, for a guest at this kiosk or on their own phone."""
-    typed, tab = one_line(q, LONGEST_QUERY), TABS.get(tab_name)
+    typed = one_line(q, LONGEST_QUERY)
+    tab = TABS.get(tab_name)
     if not within(at, _count_places):
         return answer("limited", kiosk_words("slowly"), results=[])
     start = of_cars.start_of(at.kiosk, at.home)
@@ -97,7 +98,9 @@ def cars() -> Response:
     """
     at = here()
     own = at.values.get("own", "")
-    return phone_link(at, own) if own else cars_for(at)
+    if own:
+        return phone_link(at, own)
+    return cars_for(at)
 
 
 def cars_for(at: VisitRequest) -> Response:
@@ -105,7 +108,8 @@ def cars_for(at: VisitRequest) -> Response:
 
     `again_s`: after this many seconds the answer may be different, and the page asks again.
     """
-    visit, (drop, name) = the_visit(at), drop_of(at)
+    visit = the_visit(at)
+    drop, name = drop_of(at)
     start = of_cars.start_of(at.kiosk, at.home)
     if visit is None or drop is None or not name:
         return answer("none", kiosk_words("no_way"), cars=[])
@@ -241,7 +245,9 @@ def closed_now(at: VisitRequest, now: datetime) -> str:
     if not takes_orders(at.kiosk, now, zone(at.home.timezone)):
         return "hours"
     with services().db.read() as s:
-        return "expired" if approvals.waits_in_vain(s, at.kiosk, now) else ""
+        if approvals.waits_in_vain(s, at.kiosk, now):
+            return "expired"
+    return ""
 
 
 def _found(
@@ -309,7 +315,9 @@ def _estimates(at: VisitRequest, trip: Trip, house_pays: bool) -> Estimates:
     ask, account_id = estimator(at, house_pays=house_pays)
     found = ask.estimates(trip, account_id)
     moved = of_cars.at_point(found, one_line(at.values.get("point", ""), 200))
-    return ask.estimates(moved, account_id) if moved else found
+    if moved is None:
+        return found
+    return ask.estimates(moved, account_id)
 
 
 def _no_cars(error: EstimateFailedError) -> Response:

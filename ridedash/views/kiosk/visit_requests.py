@@ -83,13 +83,17 @@ def here() -> VisitRequest:
 def the_visit(at: VisitRequest) -> Visit | None:
     """The visit of a request; None without a valid id."""
     given = at.values.get("visit", "")
-    return Visit(given, at.id, at.property_id) if VISIT.fullmatch(given) else None
+    if not VISIT.fullmatch(given):
+        return None
+    return Visit(given, at.id, at.property_id)
 
 
 def form_token(at: VisitRequest) -> str:
     """The secret that identifies a press of Book when it is repeated; "" without a valid one."""
     given = at.values.get("form_token", "")
-    return given if FORM_TOKEN.fullmatch(given) else ""
+    if not FORM_TOKEN.fullmatch(given):
+        return ""
+    return given
 
 
 def drop_of(at: VisitRequest) -> tuple[LatLng | None, str]:
@@ -112,12 +116,13 @@ def is_shown(at: VisitRequest, offer: Offer) -> bool:
 
 def estimator(at: VisitRequest, *, house_pays: bool) -> tuple[Estimator, int | None]:
     """An estimator for a kiosk, and the account whose prices it asks for; None: the guest pays."""
-    app, account = services(), None
-    if house_pays:
-        with app.db.read() as s:
-            account = rules.account_at(s, at.kiosk)
-    owner = OfferOwner(at.property_id, by_kiosk(at.id))
-    return Estimator(app, owner, locale()), account.id if account else None
+    app = services()
+    asks = Estimator(app, OfferOwner(at.property_id, by_kiosk(at.id)), locale())
+    if not house_pays:
+        return asks, None
+    with app.db.read() as s:
+        account = rules.account_at(s, at.kiosk)
+    return asks, account.id if account else None
 
 
 def by_kiosk_key() -> str:
@@ -160,7 +165,6 @@ def _language(kiosk: Kiosk, home: Property) -> str:
     """
     offered = languages_for(home)
     for tag in (request.values.get("lang", "")[:20], kiosk.default_language, home.language):
-        found = negotiate([tag], offered) if tag else ""
-        if found:
+        if tag and (found := negotiate([tag], offered)):
             return found
     return ENGLISH

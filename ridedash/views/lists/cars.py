@@ -75,7 +75,8 @@ def keep_cars(list_id: int, cars: Cars, key: str) -> str:
         found = locked_list(s, list_id)
         if found is None:
             return ""
-        old, is_chosen = found.trip.get("category"), bool(found.trip.get("car_by_person"))
+        old = found.trip.get("category")
+        is_chosen = bool(found.trip.get("car_by_person"))
         name = car_name(found, old)
         found.sheet = {**found.sheet, "cars": cars, "cars_of": key}
         names = [car["category"] for car in cars]
@@ -90,7 +91,9 @@ def keep_cars(list_id: int, cars: Cars, key: str) -> str:
 
 def car_name(found: GuestList, category: str | None = None) -> str:
     """The name of a car of the list as it is shown; the car of the list by default."""
-    wanted = found.trip.get("category") if category is None else category
+    wanted = category
+    if wanted is None:
+        wanted = found.trip.get("category")
     named = {car["category"]: car["name"] for car in found.sheet.get("cars") or ()}
     return str(named.get(wanted, wanted or ""))
 

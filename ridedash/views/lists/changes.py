@@ -35,7 +35,6 @@ from ridedash.views.lists.lines import (
     UNREAD,
     cells_from_above,
     fields_of,
-    point_of,
 )
 from ridedash.views.lists.view_model import ListPage, list_page
 from ridedash.views.web.current_user import current_staff
@@ -95,7 +94,8 @@ def set_columns(found: GuestList) -> None:
 
 def set_encoding(found: GuestList, lines: list[ListLine]) -> None:
     """Read the cells again in another encoding; the bytes of the file are not needed for that."""
-    old, new_one = str(found.sheet.get("encoding", "")), request.form.get("encoding", "")
+    old = str(found.sheet.get("encoding", ""))
+    new_one = request.form.get("encoding", "")
     if not old or new_one == old or new_one not in ENCODINGS:
         return
     for line in lines:
@@ -181,7 +181,8 @@ def share(s: Session, found: GuestList) -> None:
         goes = (at.at if at else None, line.reading.drop.casefold())
         car, left = free.get(goes, (0, 0))
         if left < line.reading.persons:
-            car, left = line.row.number, seats
+            car = line.row.number
+            left = seats
         line.row.car = car
         free[goes] = car, left - line.reading.persons
 
@@ -191,8 +192,9 @@ def set_trip(list_id: int) -> str:
     with services().db.read() as s:
         found = owned(s, list_id)
         favourites = trips.favourite_drops(s)
-    trip, said = dict(found.trip), ""
-    near = point_of(trip["pickup"]) if trip.get("pickup") else None
+    trip = dict(found.trip)
+    said = ""
+    near = trips.pickup_point(trip)
     for end in ("pickup", "drop"):
         text = one_line(request.form.get(end, ""), 200)
         chosen = request.form.get(f"{end}_choice", "")
@@ -203,9 +205,9 @@ def set_trip(list_id: int) -> str:
                 trip.pop(f"{end}_{note}", None)
         elif old is None or text != old["name"] or chosen:
             answered = trips.look_up(text, near, favourites)
-            picked = [p for p in answered.choices if f"{p['lat']},{p['lng']}" == chosen]
-            place = answered.place or (picked[0] if picked else None)
-            trip[end] = dict(place) if place else None
+            picked = (p for p in answered.choices if f"{p['lat']},{p['lng']}" == chosen)
+            place = answered.place or next(picked, None)
+            trip[end] = place and dict(place)
             trip[f"{end}_text"] = text
             trip[f"{end}_choices"] = [] if place else [dict(p) for p in answered.choices]
             said = said or _place_said(text, answered, place)
@@ -226,8 +228,8 @@ def _when_said(list_id: int, when: str) -> str:
     """What is wrong with the pickup time of lines without their own."""
     with services().db.read() as s:
         home = s.get_one(Property, owned(s, list_id).property_id)
-    tz, words = zone(home.timezone), time_words(locale())
-    return when_refused(when, services().clock(), tz, words)
+    words = time_words(locale())
+    return when_refused(when, services().clock(), zone(home.timezone), words)
 
 
 def _when(trip: dict[str, Any]) -> dict[str, Any]:
@@ -261,8 +263,9 @@ def _money_side() -> dict[str, Any]:
         if account and account_of(s, property_id, account) is not None:
             found["account_id"] = account
         centre = row_id(request.form.get("cost_centre", ""))
-        known = centre and cost_centre_of(s, property_id, centre) is not None
-        found["cost_centre_id"] = centre if known else None
+        found["cost_centre_id"] = None
+        if centre and cost_centre_of(s, property_id, centre) is not None:
+            found["cost_centre_id"] = centre
     return {**found, "payment": payment if payment in (CASH, SVC_MONEY) else None}
 
 

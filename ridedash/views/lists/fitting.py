@@ -85,7 +85,10 @@ def _cars(lines: Sequence[ReadLine]) -> Iterator[list[ReadLine]]:
 def _parts(line: ReadLine, fit: int) -> list[int]:
     """The people of a line, in cars of this many: 6 in cars of 4 are 4 and 2."""
     full, rest = divmod(line.reading.persons, fit)
-    return [fit] * full + ([rest] if rest else [])
+    found = [fit] * full
+    if rest:
+        found.append(rest)
+    return found
 
 
 def _say(row: ListLine, persons: int) -> None:

@@ -145,10 +145,11 @@ def with_planned(
     found = []
     for line in lines:
         guest = line.reading
-        has_one = guest.phone in known if guest.phone else False
-        has_one |= _person(guest.name, guest.room, guest.phone) in known
+        has_one = guest.phone in known or _person(guest.name, guest.room, guest.phone) in known
         asks = has_one and guest.at is not None and line.is_inside
-        found.append(_asked(line, PLANNED) if asks and not _is_meant(line, PLANNED) else line)
+        if asks and not _is_meant(line, PLANNED):
+            line = _asked(line, PLANNED)
+        found.append(line)
     return found
 
 
@@ -209,13 +210,16 @@ def _texts(row: ListLine, cells: Sequence[str], fields: Sequence[Field]) -> dict
 
 def _read(row: ListLine, texts: dict[Field, str], here: Here) -> ReadLine:
     typed_at = _instant(row.data.get("typed_at"))
-    reading = read_line(texts, replace(here, written_at=typed_at) if typed_at else here)
+    if typed_at:
+        here = replace(here, written_at=typed_at)
+    reading = read_line(texts, here)
     left = texts.get(Field.LEFT, "")
     if left and UNREAD not in row.data.get("meant", ()):
         words = _("Not read: “%(said)s”. Go without it?", said=left)
         problems = (*reading.problems, LineProblem(UNREAD, words))
         reading = replace(reading, problems=problems)
-    drop, place = reading.drop, row.data.get("place")
+    drop = reading.drop
+    place = row.data.get("place")
     if place is not None and (place["for"] != drop or not drop):
         place = None
     looked = row.data.get("looked", {})
@@ -299,7 +303,9 @@ def with_problem(line: ReadLine, problem: LineProblem) -> ReadLine:
 
 
 def _person(name: str, room: str | None, phone: str | None) -> str:
-    return f"{name_key(name)}/{room_key(room)}" if room or not phone else phone
+    if phone and not room:
+        return phone
+    return f"{name_key(name)}/{room_key(room)}"
 
 
 __all__ = [

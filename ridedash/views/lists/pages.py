@@ -82,13 +82,15 @@ def new() -> Answer:
 @limiter.limit("60/hour", key_func=by_staff_key)
 def read() -> Answer:
     """Read a list, which is stored line by line; the file itself is not."""
-    file, text = request.files.get("file"), request.form.get("text", "")
+    file = request.files.get("file")
+    text = request.form.get("text", "")
+    label = ""
     try:
         if file is not None and file.filename:
             table = read_file(file.read(MOST_BYTES + 1), _knows())
             label = one_line(file.filename, 120)
         else:
-            table, label = read_text(text, _knows()), ""
+            table = read_text(text, _knows())
     except ListRefused as error:
         return _new_page(str(error), text), 422
     try:
@@ -243,7 +245,8 @@ def _knows() -> Knows:
 
 
 def _store(table: ListTable, label: str) -> int:
-    now, staff = services().clock(), current_staff()
+    now = services().clock()
+    staff = current_staff()
     with services().db.write() as s:
         home = s.get_one(Property, staff.property_id)
         accounts = accounts_of(s, home.id)
@@ -281,9 +284,16 @@ def _store(table: ListTable, label: str) -> int:
 
 
 def _record(s: Any, found: GuestList, what: str, **facts: Any) -> None:
-    who, subject = current_staff().actor, f"guest_lists:{found.id}"
-    facts["property_id"] = found.property_id
-    audit.record(s, who, what, subject, found.state, services().clock(), **facts)
+    audit.record(
+        s,
+        current_staff().actor,
+        what,
+        f"guest_lists:{found.id}",
+        found.state,
+        services().clock(),
+        property_id=found.property_id,
+        **facts,
+    )
 
 
 # ---- answers
@@ -330,8 +340,8 @@ def _days(page: ListPage) -> dict[str, Any]:
 def _read_at(page: ListPage) -> str:
     if page.same is None:
         return ""
-    at, tz = page.same.created_at, zone(page.home.timezone)
-    return planned_time(at, services().clock(), tz, locale())
+    tz = zone(page.home.timezone)
+    return planned_time(page.same.created_at, services().clock(), tz, locale())
 
 
 def _wait_ms(page: ListPage) -> int:
@@ -359,7 +369,8 @@ def _new_page(wrong: str = "", text: str = "") -> str:
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         found = recent(s, home.id)
-    now, tz = services().clock(), zone(home.timezone)
+    now = services().clock()
+    tz = zone(home.timezone)
     shown = [
         (row, who, guests, ordered, planned_time(row.created_at, now, tz, locale()))
         for row, who, guests, ordered in found

@@ -5,7 +5,7 @@ page asks again until nothing is.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -76,11 +76,18 @@ def favourite_drops(s: Session) -> list[Favourite]:
     return [place for (kind, _slot), place in sorted(found.items()) if kind == "drop"]
 
 
+def pickup_point(trip: Mapping[str, Any]) -> LatLng | None:
+    """The pickup of a list's trip; None while there is none."""
+    if not trip.get("pickup"):
+        return None
+    return point_of(trip["pickup"])
+
+
 def find_drops(found: GuestList, lines: Sequence[ReadLine]) -> bool:
     """Look up drops of lines, some of them. Returns whether the place search answered."""
     with services().db.read() as s:
         favourites = favourite_drops(s)
-    near = point_of(found.trip["pickup"]) if found.trip.get("pickup") else None
+    near = pickup_point(found.trip)
     texts = list(dict.fromkeys(line.reading.drop for line in lines if line.pending))[:MOST_CALLS]
     answers = {text: look_up(text, near, favourites) for text in texts}
     usable = {text: each for text, each in answers.items() if not each.failed}
@@ -113,12 +120,14 @@ def priced_key(found: GuestList, line: ReadLine) -> str:
 
 def trip_of(found: GuestList, line: ReadLine) -> Trip | None:
     """The trip of a line; None without a pickup, and while its drop is only a text."""
-    start, end = found.trip.get("pickup"), line.place or found.trip.get("drop")
+    start = found.trip.get("pickup")
+    end = line.place or found.trip.get("drop")
     if not start or lacks_place(found, line):
         return None
-    drop = point_of(end) if end else None
-    name = str(end["name"]) if end else None
-    return Trip(point_of(start), str(start["name"]) or None, drop, name)
+    trip = Trip(point_of(start), str(start["name"]) or None)
+    if not end:
+        return trip
+    return replace(trip, drop=point_of(end), drop_name=str(end["name"]))
 
 
 def lacks_place(found: GuestList, line: ReadLine) -> bool:
@@ -170,7 +179,7 @@ def listing(trip: Trip, account_id: int) -> Estimates:
 
 def price_text(s: Session, row: ListLine) -> str:
     """The price of a line as it was shown, in words; "" without one."""
-    offer = s.get(Offer, row.offer_id) if row.offer_id else None
+    offer = _offer(s, row.offer_id)
     return offer_price_text(offer, locale()) if offer else ""
 
 
@@ -181,7 +190,7 @@ def amount_of(row: ListLine) -> Decimal | None:
 
 def _keep_price(found: GuestList, lines: Sequence[ReadLine], key: str, offer_id: int) -> None:
     with services().db.read() as s:
-        offer = s.get(Offer, offer_id) if offer_id else None
+        offer = _offer(s, offer_id)
     shown = _highest(offer)
     numbers = {line.row.number for line in lines if priced_key(found, line) == key}
 
@@ -196,6 +205,10 @@ def _keep_price(found: GuestList, lines: Sequence[ReadLine], key: str, offer_id:
     _keep(found.id, keep)
 
 
+def _offer(s: Session, offer_id: int | None) -> Offer | None:
+    return s.get(Offer, offer_id) if offer_id else None
+
+
 def _highest(offer: Offer | None) -> tuple[int | None, bool]:
     """The highest price of an offer in hundredths, and whether it is by the meter."""
     if offer is None:
@@ -205,7 +218,9 @@ def _highest(offer: Offer | None) -> tuple[int | None, bool]:
     except ValidationError:
         return None, True
     price = price_of(product, None)
-    return None if price is None else in_minor(price), is_metered(product)
+    if price is None:
+        return None, is_metered(product)
+    return in_minor(price), is_metered(product)
 
 
 def _refuse(found: GuestList, lines: Sequence[ReadLine], key: str, why: str) -> None:

@@ -333,7 +333,9 @@ def _along(line: ReadLine, shown: str) -> Along:
 
 def _with_room(line: ReadLine) -> str:
     guest = line.reading
-    return f"{guest.name} ({guest.room})" if guest.room else guest.name
+    if not guest.room:
+        return guest.name
+    return f"{guest.name} ({guest.room})"
 
 
 class _Shown:
@@ -348,7 +350,10 @@ class _Shown:
         pages: Mapping[int, OrderPage],
         reads: Sequence[ReadLine],
     ) -> None:
-        self.s, self.found, self.now, self.pages = s, found, now, pages
+        self.s = s
+        self.found = found
+        self.now = now
+        self.pages = pages
         self.tz: ZoneInfo = formatting.zone(home.timezone)
         self.country = home.country
         self.fields = fields_of(found)
@@ -365,42 +370,35 @@ class _Shown:
 
     def line(self, line: ReadLine) -> LineView:
         """One line."""
-        row, guest = line.row, line.reading
+        row = line.row
         page = self.pages.get(row.order_id or 0)
         cells = tuple(row.data.get("cells", ()))
         car = car_of(row.number, page) if page else None
-        name = guest.name or (page.guest.name if page else "")
-        room = car.room if car else ""
-        if page and row.plan and row.plan.get("with"):
-            name, room = str(row.plan["with"]), row.plan.get("room") or ""
-        asks = tuple((p.code, p.words) for p in line.problems if p.code in MEANT)
-        problems = tuple(p.words for p in line.problems if p.code not in MEANT)
-        if row.data.get("refused") and line.is_open:
-            problems = (*problems, str(row.data["refused"]))
-        if row.state == LineState.ASKED:
-            problems = (code_words(row.code),)
+        name, room = _guest_of(line, page, car)
+        asks = _asks(line)
+        problems = _problems(line)
         return LineView(
             number=row.number,
             row=row.row,
-            state=self._state(line, problems, asks),
+            state=_state(line, bool(problems or asks)),
             cells=tuple(self._cell(line, at, cell) for at, cell in enumerate(cells)),
             more=self._more(line),
             name=name,
-            read=self._read(line) if line.is_inside else (),
-            problems=problems if line.is_inside else (),
-            asks=asks if line.is_inside else (),
+            read=self._read(line),
+            problems=problems,
+            asks=asks,
             choices=self._choices(line),
             out=out_words(row.out) if row.out else "",
             car=row.car,
             shared=self.sharing[row.car] > 1,
             price=trips.price_text(self.s, row) if trips.is_priced(self.found, line) else "",
             car_view=car,
-            answer=row.code if row.state == LineState.ASKED and row.code in ANSWERABLE else "",
+            answer=_answerable(row),
             answer_words=self._answer(row),
             small=self.small.get(row.number),
             failed=car is not None and car.failed,
             room=room,
-            now=guest.now and line.is_inside,
+            now=line.reading.now and line.is_inside,
             goes=line.is_inside,
         )
 
@@ -425,7 +423,9 @@ class _Shown:
         if not any(problem.code == "phone" for problem in line.problems):
             return ()
         found = reading_of(line.texts.get(Field.PHONE, ""), self.country)
-        return () if found.as_typed else found.choices
+        if found.as_typed:
+            return ()
+        return found.choices
 
     def total(self, heads: Sequence[ReadLine]) -> str:
         """The price of all cars together, "" where one has none."""
@@ -446,25 +446,12 @@ class _Shown:
             )
         return shown
 
-    def _state(
-        self, line: ReadLine, problems: tuple[str, ...], asks: tuple[tuple[str, str], ...]
-    ) -> str:
-        row = line.row
-        if row.state == LineState.ORDERED:
-            return "ordered"
-        if row.out:
-            return "out"
-        if row.state == LineState.ASKED:
-            return "asked"
-        if row.state == LineState.WAITING:
-            return "waiting"
-        return "wrong" if problems or asks else "open"
-
     def _cell(self, line: ReadLine, at: int, cell: str) -> str:
         """The cell, or what a person typed in its place."""
         field = self.fields[at] if at < len(self.fields) else Field.UNREAD
-        typed = line.row.data.get("typed", {})
-        return str(typed[field]) if field and field in typed else cell
+        if field is Field.UNREAD:
+            return cell
+        return str(line.row.data.get("typed", {}).get(field, cell))
 
     def _more(self, line: ReadLine) -> tuple[tuple[str, str], ...]:
         typed = line.row.data.get("typed", {})
@@ -475,8 +462,14 @@ class _Shown:
         )
 
     def _read(self, line: ReadLine) -> tuple[str, ...]:
-        """How a line was read: its number, its time and its drop, in full."""
-        guest, found = line.reading, []
+        """How a line was read: its number, its time and its drop, in full.
+
+        () once it is ordered or left out.
+        """
+        if not line.is_inside:
+            return ()
+        guest = line.reading
+        found = []
         cells = line.row.data.get("cells", ())
         if guest.name and guest.name not in cells:
             found.append(guest.name)
@@ -502,4 +495,56 @@ class _Shown:
 
 
 def _named(place: Mapping[str, Any]) -> str:
-    return f"{place['name']} · {place['area']}" if place.get("area") else str(place["name"])
+    if not place.get("area"):
+        return str(place["name"])
+    return f"{place['name']} · {place['area']}"
+
+
+def _guest_of(line: ReadLine, page: OrderPage | None, car: GroupCar | None) -> tuple[str, str]:
+    """The name of a line's guest, and their room once the line is ordered."""
+    if page is None or car is None:
+        return line.reading.name, ""
+    plan = line.row.plan
+    if plan and plan.get("with"):
+        return str(plan["with"]), plan.get("room") or ""
+    return line.reading.name or page.guest.name, car.room
+
+
+def _asks(line: ReadLine) -> tuple[tuple[str, str], ...]:
+    """The questions about a guest who is not ordered yet, that yes answers: code, words."""
+    if not line.is_inside:
+        return ()
+    return tuple((p.code, p.words) for p in line.problems if p.code in MEANT)
+
+
+def _problems(line: ReadLine) -> tuple[str, ...]:
+    """Why a guest who is not ordered yet can't be, in words."""
+    row = line.row
+    if not line.is_inside:
+        return ()
+    if row.state == LineState.ASKED:
+        return (code_words(row.code),)
+    found = tuple(p.words for p in line.problems if p.code not in MEANT)
+    if row.data.get("refused") and line.is_open:
+        return (*found, str(row.data["refused"]))
+    return found
+
+
+def _state(line: ReadLine, wrong: bool) -> str:
+    row = line.row
+    if row.state == LineState.ORDERED:
+        return "ordered"
+    if row.out:
+        return "out"
+    if row.state == LineState.ASKED:
+        return "asked"
+    if row.state == LineState.WAITING:
+        return "waiting"
+    return "wrong" if wrong else "open"
+
+
+def _answerable(row: ListLine) -> str:
+    """The code of the question that a button answers; "" without one."""
+    if row.state != LineState.ASKED or row.code not in ANSWERABLE:
+        return ""
+    return row.code

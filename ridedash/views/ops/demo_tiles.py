@@ -43,7 +43,9 @@ class DemoTiles:
         if environ["REQUEST_METHOD"] != "GET" or not TILE.fullmatch(path):
             return self.app(environ, start)
         etag = environ.get("HTTP_IF_NONE_MATCH")
-        headers = {"accept": "image/*"} | ({"if-none-match": etag} if etag else {})
+        headers = {"accept": "image/*"}
+        if etag:
+            headers["if-none-match"] = etag
         try:
             tile = self._http.call(Request("GET", self._url + path, TILE_S, headers=headers))
         except ServiceError:

@@ -27,9 +27,9 @@ def ready() -> tuple[Response, int]:
     """200 if rides can be booked, else 503 with the failing checks, a cause before its effects."""
     checks = services().monitor.readiness()
     failing = [name for name, holds in checks.items() if not holds]
-    status = "not ready" if failing else "ok"
-    answer = jsonify(status=status, checks=checks, failing=failing)
-    return answer, 503 if failing else 200
+    if failing:
+        return jsonify(status="not ready", checks=checks, failing=failing), 503
+    return jsonify(status="ok", checks=checks, failing=[]), 200
 
 
 @metrics_bp.get("/metrics")

@@ -116,7 +116,8 @@ def _imports(name: str, script: str) -> list[str]:
 
 def _all_imports(name: str, direct: Mapping[str, list[str]]) -> Iterator[str]:
     """The direct imports of a module, then the indirect ones, each once."""
-    seen, waiting = {name}, [name]
+    seen = {name}
+    waiting = [name]
     while waiting:
         for other in direct[waiting.pop(0)]:
             if other not in seen:

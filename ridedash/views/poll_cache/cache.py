@@ -118,9 +118,12 @@ class PollCache:
         monotonic: Callable[[], float] = time.monotonic,
         turned: Callable[[], datetime | None] = lambda: None,
     ) -> None:
-        self._db, self.monotonic = db, monotonic
-        self._turned, self._turned_at = turned, turned()
-        self._lock, self._looking = threading.Lock(), threading.Lock()
+        self._db = db
+        self.monotonic = monotonic
+        self._turned = turned
+        self._turned_at = turned()
+        self._lock = threading.Lock()
+        self._looking = threading.Lock()
         self.looked_at = NEVER
         self.writes = 0  # requests of this process that may have written
         self._failed = False
@@ -146,7 +149,9 @@ class PollCache:
         if found is None or not self.in_touch() or self.entries.get(key) is not found:
             return None
         late = self.monotonic() - found.until
-        return found if late < 0 or (late < LATE_S and key in self._making) else None
+        if late < 0 or (late < LATE_S and key in self._making):
+            return found
+        return None
 
     def share(self, key: Key, make: Callable[[T | None], CacheEntry[T]]) -> CacheEntry[T]:
         """The valid entry of a key; if there is none, one thread makes it.
@@ -163,7 +168,9 @@ class PollCache:
             other.wait(LATE_S)
             if (found := self.valid(key)) is not None:
                 return found
-        began, writes, before = self.monotonic(), self.writes, self.entries.get(key)
+        began = self.monotonic()
+        writes = self.writes
+        before = self.entries.get(key)
         turned_at = self._turned()
         try:
             made = make(before.value if before else None)
@@ -186,7 +193,8 @@ class PollCache:
     def look_again(self) -> None:
         """Compare with the database before the next answer: this process may have written to it."""
         with self._lock:
-            self.writes, self.looked_at = self.writes + 1, NEVER
+            self.writes += 1
+            self.looked_at = NEVER
             for entry in self.entries.values():
                 if entry.revision is None:  # the comparison would not find its changes
                     entry.until = min(entry.until, self.monotonic() - LATE_S)
@@ -196,7 +204,9 @@ class PollCache:
         with self._lock:
             for entry in self.entries.values():
                 entry.until = NEVER
-            self.entries, self.writes, self.looked_at = {}, self.writes + 1, NEVER
+            self.entries = {}
+            self.writes += 1
+            self.looked_at = NEVER
 
     def in_touch(self) -> bool:
         """Whether the cache has just been compared with the database; does so if it is due."""
@@ -219,7 +229,8 @@ class PollCache:
         if (turned_at := self._turned()) != self._turned_at:
             self._turned_at = turned_at
             self.forget()
-        began, writes = self.monotonic(), self.writes
+        began = self.monotonic()
+        writes = self.writes
         with self._lock:
             fresh = ((k, each) for k, each in self.entries.items() if began < each.until + FRESH_S)
             self.entries = dict(fresh)

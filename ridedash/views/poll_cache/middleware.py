@@ -50,8 +50,12 @@ class PollMiddleware:
     """
 
     def __init__(self, app: App, cache: c.PollCache, clock: Clock, count: Count) -> None:
-        self.app, self._cache, self._clock, self._count = app, cache, clock, count
-        self._now, self._now_since = ("X-Server-Now", ""), c.NEVER
+        self.app = app
+        self._cache = cache
+        self._clock = clock
+        self._count = count
+        self._now = ("X-Server-Now", "")
+        self._now_since = c.NEVER
         self._complained = False
         self._answered = self._counted = 0
 
@@ -82,7 +86,8 @@ class PollMiddleware:
         self, environ: Environ, credential: c.Credential, page: str, locale: str
     ) -> Sent | None:
         cache = self._cache
-        now, viewer = cache.monotonic(), cache.viewers.get(credential)
+        now = cache.monotonic()
+        viewer = cache.viewers.get(credential)
         if viewer is None or viewer.until <= now:
             return None
         if now - cache.looked_at >= c.LOOK_S and not self._in_touch():
@@ -104,7 +109,8 @@ class PollMiddleware:
 
     def _send(self, answer: c.StoredAnswer, seen: str | None, now: float) -> Sent | None:
         if not 0 <= now - self._now_since < SAME_TIME_S:
-            self._now, self._now_since = ("X-Server-Now", stamp(self._clock())), now
+            self._now = ("X-Server-Now", stamp(self._clock()))
+            self._now_since = now
         if seen is not None and (seen == answer.tag or _names(seen, answer.tag)):
             return "304 NOT MODIFIED", [*answer.head_304, self._now], []
         if answer.body is None:
@@ -114,21 +120,24 @@ class PollMiddleware:
     def _in_touch(self) -> bool:
         """Compare with the database, and count the answers since the last time."""
         answered = self._answered
-        since, self._counted = answered - self._counted, answered
+        since = answered - self._counted
+        self._counted = answered
         if since > 0:
             self._count(since)
         return self._cache.in_touch()
 
     def _ask(self, environ: Environ, credential: c.Credential) -> Sent:
         """Get Flask's answer, and store it if its view offered it; a 304 is decided here."""
-        seen, verified = environ.pop("HTTP_IF_NONE_MATCH", None), KNOWN_SIGN_IN not in environ
+        seen = environ.pop("HTTP_IF_NONE_MATCH", None)
+        verified = KNOWN_SIGN_IN not in environ
         offers: list[Any] = environ.setdefault(c.OFFERED, [])
         answer = Response.from_app(self.app, environ, buffered=True)
         sent = answer.status, answer.headers.to_wsgi_list(), [answer.get_data()]
         try:
             if not offers or answer.status_code != 200 or "Set-Cookie" in answer.headers:
                 return sent
-            now, (key, entry, secret, until, known) = self._cache.monotonic(), offers[-1]
+            now = self._cache.monotonic()
+            key, entry, secret, until, known = offers[-1]
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
             # a viewer whose sign-in was not verified now is not admitted anew: otherwise it would
@@ -156,14 +165,16 @@ def _question(environ: Environ) -> tuple[c.Credential, str, str] | None:
     """
     given = environ.get
     path: str = given("PATH_INFO", "")
-    host, cookie = given("HTTP_HOST", ""), given("HTTP_COOKIE", "")
+    host = given("HTTP_HOST", "")
+    cookie = given("HTTP_COOKIE", "")
     if not path.endswith(".json") or given("REQUEST_METHOD") != "GET" or not host:
         return None
     if given("SCRIPT_NAME") or given("CONTENT_LENGTH") not in NO_BODY:
         return None
     if not environ.keys().isdisjoint(UNUSUAL):
         return None
-    query, locale = given("QUERY_STRING", ""), ENGLISH
+    query = given("QUERY_STRING", "")
+    locale = ENGLISH
     if LANGUAGE in query:
         query, locale = _language(query)
         if not locale:

@@ -42,7 +42,9 @@ class FormError(Exception):
 
     def __init__(self, panel: str, message: str, field: str = "") -> None:
         super().__init__(message)
-        self.panel, self.message, self.field = panel, message, field
+        self.panel = panel
+        self.message = message
+        self.field = field
 
 
 def cancel_reason(form: Form) -> str:

@@ -99,7 +99,9 @@ def correct(order_id: int) -> Answer:
 
     What was typed stays in the form where it is refused, also if a colleague was faster.
     """
-    page, s, staff = own_order(order_id), services(), current_staff()
+    page = own_order(order_id)
+    s = services()
+    staff = current_staff()
     try:
         shown, wanted = action_forms.guest_facts(request.form, page.property.country)
         others = bool(request.form.get("others"))
@@ -116,8 +118,9 @@ def correct(order_id: int) -> Answer:
     except (DatabaseBusy, CommitUnknown):
         words = _("That could not be saved just now. Press again.")
         return render_order(page, FormError("guest", words)), 422
-    query = f"?{said(done)}" if done.changed else ""
-    return redirect(f"/rides/{order_id}{query}", code=303)
+    if not done.changed:
+        return redirect(f"/rides/{order_id}", code=303)
+    return redirect(f"/rides/{order_id}?{said(done)}", code=303)
 
 
 @bp.post("/<int:order_id>/withdraw")
@@ -288,6 +291,9 @@ def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
 
     The page reads a refusal by the service from the stored action.
     """
-    code = f"-{result.code}" if result.code in QUERY_CODES and result.outcome != "done" else ""
-    query = f"?said={name}-{result.outcome}{code}" if result.outcome in QUERY_OUTCOMES else ""
-    return redirect(f"/rides/{order_id}{query}", code=303)
+    if result.outcome not in QUERY_OUTCOMES:
+        return redirect(f"/rides/{order_id}", code=303)
+    query = f"said={name}-{result.outcome}"
+    if result.code in QUERY_CODES and result.outcome != "done":
+        query += f"-{result.code}"
+    return redirect(f"/rides/{order_id}?{query}", code=303)

@@ -12,12 +12,14 @@ from ridedash.rides.state.codes import RESTORED, START_MISSED, WITHDRAWN
 from ridedash.rides.state.states import WITHOUT_RIDE, ActionAllowed
 from ridedash.rides.tracking.merge import rank
 from ridedash.service_time import REAL, ServiceTime
+from ridedash.store.orders import Ride
 from ridedash.views.rides.facts import RideFacts, status_of
 from ridedash.views.rides.notices import Notice, notices
 from ridedash.views.web.formatting import (
     day_time,
     first_name,
     initials,
+    minutes,
     plate,
     span,
     spelled,
@@ -40,6 +42,8 @@ from ridedash.wording import status_words as words_of_status
 from ridedash.wording.languages import formats_of
 
 __all__ = [
+    "NO_CAB",
+    "NO_DRIVER",
     "ActionView",
     "CabView",
     "DriverView",
@@ -61,9 +65,11 @@ __all__ = [
     "notices",
     "position",
     "route",
+    "running_speed",
     "start_code",
     "steps",
     "timer",
+    "titled",
 ]
 
 OLD_PLATE_FOR: Final = timedelta(seconds=30)
@@ -100,8 +106,10 @@ class ActionView:
 
     def as_json(self) -> dict[str, Any]:
         """The name, and the fields that may change while a page is open."""
-        short = {"name": self.name, "label": self.label, "allowed": self.allowed}
-        return short | ({"note": self.note} if self.note else {})
+        short: dict[str, Any] = {"name": self.name, "label": self.label, "allowed": self.allowed}
+        if self.note:
+            short["note"] = self.note
+        return short
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,9 @@ class CabView:
     was_until: str
 
 
+NO_CAB: Final = CabView("", "", "", "", "")
+
+
 @dataclass(frozen=True)
 class DriverView:
     """Name, phone and rating as far as known, and initials in place of a picture."""
@@ -142,6 +153,9 @@ class DriverView:
     phone: str
     rating: str
     initials: str
+
+
+NO_DRIVER: Final = DriverView("", "", "", "")
 
 
 @dataclass(frozen=True)
@@ -202,19 +216,9 @@ def lead(facts: RideFacts, audience: Audience) -> Words:
 
 def guest_words(facts: RideFacts) -> GuestWords:
     """The headline and the line below for the guest, with the driver's first name."""
-    order, status = facts.page.order, facts.status
+    status = facts.status
     if status is None:
-        words = lead(facts, Audience.GUEST)
-        if order.state == "SCHEDULED":
-            instant = order.pickup_at or order.due_at
-            due = day_time(instant, facts.now, facts.tz, facts.locale)
-            return GuestWords(words.headline, _("For %(due)s", due=due), "")
-        waits = order.state == "WAITING" and order.held_at is None
-        if waits and not may_start(order, facts.now):
-            # the page has no button any more; if no worker runs, the order is still WAITING
-            refused = refusal(START_MISSED, Audience.GUEST)
-            return GuestWords(_("Not ordered"), refused.headline, "")
-        return GuestWords(words.headline, words.detail, "")
+        return _guest_words_of_order(facts)
     known = facts.for_words | {"driver": first_name(facts.snapshot.driver_name)}
     if facts.drop is None:
         known["drop"] = _("where you tell the driver")
@@ -222,6 +226,21 @@ def guest_words(facts: RideFacts) -> GuestWords:
     here = status == wire.CLIENT_LOCATED or (status == wire.INVOICE and facts.kind is not Kind.AUTO)
     meet = _("At %(pickup)s", pickup=facts.pickup[1]) if here else ""
     return GuestWords(words.headline, words.detail, meet)
+
+
+def _guest_words_of_order(facts: RideFacts) -> GuestWords:
+    order = facts.page.order
+    words = lead(facts, Audience.GUEST)
+    if order.state == "SCHEDULED":
+        instant = order.pickup_at or order.due_at
+        due = day_time(instant, facts.now, facts.tz, facts.locale)
+        return GuestWords(words.headline, _("For %(due)s", due=due), "")
+    waits = order.state == "WAITING" and order.held_at is None
+    if waits and not may_start(order, facts.now):
+        # the page has no button any more; if no worker runs, the order is still WAITING
+        refused = refusal(START_MISSED, Audience.GUEST)
+        return GuestWords(_("Not ordered"), refused.headline, "")
+    return GuestWords(words.headline, words.detail, "")
 
 
 def state_for_followers(facts: RideFacts) -> str:
@@ -236,16 +255,13 @@ def state_for_followers(facts: RideFacts) -> str:
         return order.state
     if order.held_at is not None:
         return "UNKNOWN"
-    return order.state if may_start(order, facts.now) else "NOT_SENT"
+    if not may_start(order, facts.now):
+        return "NOT_SENT"
+    return order.state
 
 
 def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
-    order = facts.page.order
-    code = order.code or (
-        "SHARE_NONE" if facts.kind is Kind.SHARE and order.state == "REJECTED" else None
-    )
-    if code is None and order.state == "NOT_SENT":
-        code = "NOT_SENT"
+    code = _refusal_code(facts)
     refused = refusal(code, audience, message=facts.answered, fee=facts.fee)
     if code in (WITHDRAWN, START_MISSED):  # a withdrawal or a missed start is not a failure
         if audience is Audience.GUEST:
@@ -256,19 +272,33 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
         return Words(words.headline, refused.headline, words.tone, words.icon)
     headline = refused.headline
     if not refused.headline.startswith(words.headline.split(":")[0]):
-        why = _low(refused.headline) if facts.locale == "en" else refused.headline
-        headline = _("Not booked: %(why)s", why=why)
+        headline = _("Not booked: %(why)s", why=_within(refused.headline, facts.locale))
     sentences = [refused.why, refused.next_step, service_quote(refused.quote)]
     return Words(headline, " ".join(filter(None, sentences)), words.tone, words.icon)
 
 
-def _low(text: str) -> str:
+def _refusal_code(facts: RideFacts) -> str | None:
+    """What explains an order that was not booked: its code, else its state or its kind."""
+    order = facts.page.order
+    if order.code:
+        return order.code
+    if order.state == "NOT_SENT":
+        return "NOT_SENT"
+    if facts.kind is Kind.SHARE:
+        return "SHARE_NONE"
+    return None
+
+
+def _within(text: str, locale: str) -> str:
+    """A headline as it stands within a sentence: only English begins it with a small letter."""
+    if locale != "en":
+        return text
     return text[:1].lower() + text[1:]
 
 
 def timer(facts: RideFacts) -> Timer | None:
     """The timer that is useful in this state: of the search, of the wait, or of our request."""
-    order, ride = facts.page.order, facts.page.ride
+    order = facts.page.order
     if order.state in ("SENDING", "UNKNOWN"):
         # we are waiting for the answer, in real time
         return _timer(REAL, facts.now, "{up}", order.sent_at)
@@ -276,24 +306,28 @@ def timer(facts: RideFacts) -> Timer | None:
         end = _search_end(facts)
         return _timer(facts.time, facts.now, _("{down} left"), order.sent_at, end)
     if facts.status in wire.SEARCHING:
-        since = (
-            order.sent_at
-            if facts.status != wire.ALLOTMENT_RETRYING
-            else facts.since(wire.ALLOTMENT_RETRYING)
-        )
-        end = _search_end(facts)
-        late = end is None or since is None or facts.time.left(*end, since) <= 0
-        pattern = "{up}" if late else _("{up} of {total}")
-        return _timer(facts.time, facts.now, pattern, since, None if late else end)
-    if facts.status == wire.CLIENT_LOCATED and ride is not None:
+        return _search_timer(facts)
+    if facts.status == wire.CLIENT_LOCATED and facts.page.ride is not None:
         came = facts.since(wire.CLIENT_LOCATED)
         return _timer(facts.time, facts.now, _("waiting {up}"), came)
     return None
 
 
+def _search_timer(facts: RideFacts) -> Timer | None:
+    """The timer of the search, or of its last retry; with its end if that is known and to come."""
+    since = facts.page.order.sent_at
+    if facts.status == wire.ALLOTMENT_RETRYING:
+        since = facts.since(wire.ALLOTMENT_RETRYING)
+    end = _search_end(facts)
+    if end is None or since is None or facts.time.left(*end, since) <= 0:
+        return _timer(facts.time, facts.now, "{up}", since)
+    return _timer(facts.time, facts.now, _("{up} of {total}"), since, end)
+
+
 def _search_end(facts: RideFacts) -> End | None:
     """When the search ends; None if unknown."""
-    order, ride = facts.page.order, facts.page.ride
+    order = facts.page.order
+    ride = facts.page.ride
     if order.booking_timeout_at is not None:
         return order.booking_timeout_at, 0.0
     if ride is None or order.booking_timeout_s is None:
@@ -310,12 +344,14 @@ def _timer(
     """
     if since is None or ("{down}" in pattern and end is None):
         return None
-    until = time.due(*end) if end else None
+    until = None
+    over = False
     slots = {"up": span(time.counted(since, now))}
     if end is not None:
+        until = time.due(*end)
+        over = "{down}" not in pattern and time.left(*end, now) <= 0
         slots["down"] = span(time.left(*end, now))
         slots["total"] = span(time.left(*end, since))
-    over = end is not None and "{down}" not in pattern and time.left(*end, now) <= 0
     text = slots["up"] if over else say(pattern, slots)
     if time.held:
         return Timer(text, "", "", text)
@@ -323,8 +359,12 @@ def _timer(
         # the total is filled in here: after a turn of the clock, `until` minus `began` may differ
         pattern = pattern.replace("{total}", slots.get("total", ""))
     began = time.as_if_never_turned(since)
-    speed = None if time.shown_speed == 1 else time.shown_speed
-    return Timer(pattern, stamp(began), stamp(until), text, speed)
+    return Timer(pattern, stamp(began), stamp(until), text, running_speed(time))
+
+
+def running_speed(time: ServiceTime) -> float | None:
+    """How many seconds a running clock of the service counts per second; None: one."""
+    return None if time.shown_speed == 1 else time.shown_speed
 
 
 def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[ActionView, ...]:
@@ -333,9 +373,9 @@ def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[Actio
     state = status_of(facts.page) or facts.page.order.state
     for action in allowed:
         words = action_words(action.name, state)
-        note = (
-            note_words(action.note) if not action.allowed or action.note == "no_booking_id" else ""
-        )
+        note = ""
+        if not action.allowed or action.note == "no_booking_id":
+            note = note_words(action.note)
         views.append(
             ActionView(action.name, words.label, words.icon, words.about, action.allowed, note)
         )
@@ -378,47 +418,58 @@ def _step(facts: RideFacts, status: str, index: int, now_at: int, reached: bool)
         state = "done"
     elif index == now_at:
         state = "now"
+    elif over:
+        state = "off"
     else:
-        state = "off" if over else "todo"
+        state = "todo"
     time = facts.at(facts.since(status)) if state in ("done", "now") else ""
     return ProgressStep(status_step(status, facts.kind), state, time)
 
 
 def position(facts: RideFacts) -> Position | None:
     """The cab's position, from the acceptance by a driver until the ride is over; else None."""
-    seen, ride = facts.snapshot, facts.page.ride
-    if ride is None or facts.status not in wire.CAB_KNOWN or seen.position is None:
+    ride = facts.page.ride
+    point = facts.snapshot.position
+    if ride is None or facts.status not in wire.CAB_KNOWN or point is None:
         return None
     at = stamp(ride.position_at or ride.seen_at)
-    return Position(round(seen.position.lat, 6), round(seen.position.lng, 6), seen.bearing, at)
+    return Position(round(point.lat, 6), round(point.lng, 6), facts.snapshot.bearing, at)
 
 
 def arrival(facts: RideFacts) -> str:
     """The minutes until the cab arrives at the pickup or the drop; "" unless it is driving."""
-    drives = facts.status in (wire.CALL_DRIVER, wire.IN_PROGRESS)
-    return (facts.for_words["eta"] or "") if drives else ""
+    if facts.status not in (wire.CALL_DRIVER, wire.IN_PROGRESS):
+        return ""
+    return minutes(facts.eta_s)
 
 
 def cab(facts: RideFacts) -> CabView | None:
     """The car, from the acceptance by a driver; None before, and after a cancelled ride."""
-    seen, ride = facts.snapshot, facts.page.ride
-    if (
-        ride is None
-        or facts.status not in wire.HAD_CAB
-        or not (seen.vehicle_number or seen.vehicle_type)
-    ):
+    seen = facts.snapshot
+    ride = facts.page.ride
+    if ride is None or facts.status not in wire.HAD_CAB:
         return None
-    swapped = ride.swapped_at if ride.previous_plate and facts.status in wire.CAB_KNOWN else None
-    until = swapped + OLD_PLATE_FOR if swapped else None
+    if not seen.vehicle_number and not seen.vehicle_type:
+        return None
     car = " · ".join(
-        filter(None, [_title(seen.vehicle_color), _title(seen.vehicle_type), seen.car_model])
+        filter(None, [titled(seen.vehicle_color), titled(seen.vehicle_type), seen.car_model])
     )
     number = plate(seen.vehicle_number)
-    was = plate(ride.previous_plate) if until and facts.now < until else ""
-    return CabView(number, spelled(number), car, was, stamp(until) if was else "")
+    return CabView(number, spelled(number), car, *_old_plate(facts, ride))
 
 
-def _title(text: str | None) -> str:
+def _old_plate(facts: RideFacts, ride: Ride) -> tuple[str, str]:
+    """The plate before a swap, and until when it is shown; ("", "") if it is not, or no longer."""
+    was = plate(ride.previous_plate)
+    if not was or ride.swapped_at is None or facts.status not in wire.CAB_KNOWN:
+        return "", ""
+    until = ride.swapped_at + OLD_PLATE_FOR
+    if facts.now >= until:
+        return "", ""
+    return was, stamp(until)
+
+
+def titled(text: str | None) -> str:
     """A word of the service as a title: "white" and "WHITE" become "White", "SUV" stays."""
     if not text:
         return ""
@@ -444,8 +495,9 @@ def driver(facts: RideFacts) -> DriverView | None:
 def start_code(facts: RideFacts) -> StartCode | None:
     """The label of the start code; None unless the service sends a code in the present status."""
     ride = facts.page.ride
-    sent = ride is not None and ride.otp_enc is not None and facts.status in wire.MAY_HAVE_OTP
-    return StartCode(facts.snapshot.otp_text or _("Start code")) if sent else None
+    if ride is None or ride.otp_enc is None or facts.status not in wire.MAY_HAVE_OTP:
+        return None
+    return StartCode(facts.snapshot.otp_text or _("Start code"))
 
 
 def route(facts: RideFacts) -> tuple[ShownStop, ...]:
@@ -464,8 +516,7 @@ def route(facts: RideFacts) -> tuple[ShownStop, ...]:
 
 def drop_place(facts: RideFacts) -> NamedPoint | None:
     """Where the ride goes now; None if no drop is known."""
-    return (
-        NamedPoint(round(facts.drop[0].lat, 6), round(facts.drop[0].lng, 6), facts.drop[1])
-        if facts.drop
-        else None
-    )
+    if facts.drop is None:
+        return None
+    point, name = facts.drop
+    return NamedPoint(round(point.lat, 6), round(point.lng, 6), name)

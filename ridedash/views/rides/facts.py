@@ -50,16 +50,19 @@ CONFIRMED_FOR: Final = timedelta(seconds=5)
 def status_of(page: OrderPage) -> str | None:
     """The last reported status; a stop that the service has just confirmed counts at once."""
     ride = page.ride
-    if ride is None or page.order.state != "BOOKED" or ride.status in wire.TERMINAL:
-        return ride.status if ride else None
+    if ride is None:
+        return None
+    if page.order.state != "BOOKED" or ride.status in wire.TERMINAL:
+        return ride.status
     stops = (
         a.settled_at
         for a in page.actions
         if a.name in ("abort", "cancel") and a.state == "done" and a.settled_at
     )
     latest = max(stops, default=None)
-    fresh = latest is not None and (ride.seen_at is None or ride.seen_at < latest + CONFIRMED_FOR)
-    return wire.BOOKING_CANCELLED if fresh else ride.status
+    if latest is not None and (ride.seen_at is None or ride.seen_at < latest + CONFIRMED_FOR):
+        return wire.BOOKING_CANCELLED
+    return ride.status
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ class RideFacts:
     @cached_property
     def status(self) -> str | None:
         """The status of the booking, as `status_of` gives it; None unless the order is BOOKED."""
-        return status_of(self.page) if self.page.order.state == "BOOKED" else None
+        if self.page.order.state != "BOOKED":
+            return None
+        return status_of(self.page)
 
     @property
     def payment(self) -> str | None:
@@ -115,12 +120,16 @@ class RideFacts:
             policy = CancellationPolicy.model_validate(self.page.offer.cancellation or {})
         except ValidationError:
             return None
-        return policy if policy.charge is not None else None
+        if policy.charge is None:
+            return None
+        return policy
 
     @property
     def fee(self) -> str:
         policy = self.policy
-        return money(policy.charge, policy.currency or self.currency, self.locale) if policy else ""
+        if policy is None:
+            return ""
+        return money(policy.charge, policy.currency or self.currency, self.locale)
 
     @property
     def fee_from(self) -> datetime | None:
@@ -129,7 +138,8 @@ class RideFacts:
         None without a driver, without a policy that has a free time, and while the service's clock
         is stopped before that instant.
         """
-        policy, ride = self.policy, self.page.ride
+        policy = self.policy
+        ride = self.page.ride
         if policy is None or ride is None or policy.applies_after is None:
             return None
         return cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, self.time)
@@ -141,7 +151,8 @@ class RideFacts:
         The free time counts from the first driver. A ride whose driver was lost is without a driver
         until another one comes.
         """
-        policy, ride = self.policy, self.page.ride
+        policy = self.policy
+        ride = self.page.ride
         if self._is_without_driver:
             return False
         if any(a.name == "abort" and a.state == "done" for a in self.page.actions):
@@ -155,7 +166,8 @@ class RideFacts:
     @property
     def held_free(self) -> bool:
         """Whether cancelling stays free for as long as the service's clock is stopped."""
-        policy, ride = self.policy, self.page.ride
+        policy = self.policy
+        ride = self.page.ride
         timed = policy is not None and policy.applies_after is not None
         driver = ride is not None and ride.allotted_at is not None
         return self.time.held and timed and driver and self.fee_from is None
@@ -208,6 +220,11 @@ class RideFacts:
         return LatLng(offer.drop_lat, offer.drop_lng), offer.drop_name or _("the pinned place")
 
     @property
+    def drop_name(self) -> str:
+        """The name of the drop; "" without one."""
+        return self.drop[1] if self.drop else ""
+
+    @property
     def _end(self) -> tuple[LatLng, str] | None:
         """Where a completed ride without a drop ended, with its address or else its point."""
         ride = self.page.ride
@@ -217,7 +234,9 @@ class RideFacts:
             end = LatLng(ride.end_lat, ride.end_lng)
             return end, ride.end_name or coordinates_text(end)
         found = end_of(self.snapshot, ride.ended_at, ride.position_at)
-        return (found, coordinates_text(found)) if found else None
+        if found is None:
+            return None
+        return found, coordinates_text(found)
 
     @property
     def pickup(self) -> tuple[LatLng, str]:
@@ -232,14 +251,18 @@ class RideFacts:
 
     def _answer(self, *names: str) -> str:
         done = [a for a in self.page.actions if a.name in names and a.state == "done"]
-        return wire.said(done[-1].header, done[-1].text) if done else ""
+        if not done:
+            return ""
+        return wire.said(done[-1].header, done[-1].text)
 
     @property
     def answered(self) -> str:
         """The service's words in its last answer to the order; "" if `message` is our own."""
         order = self.page.order
-        refused = order.state == "REJECTED" or order.http_status is not None
-        return (order.message or "") if refused else ""
+        is_answer = order.state == "REJECTED" or order.http_status is not None
+        if not is_answer:
+            return ""
+        return order.message or ""
 
     @property
     def create_message(self) -> str:
@@ -255,7 +278,9 @@ class RideFacts:
     @property
     def handover_message(self) -> str:
         """The service's words, quoted, when it found a driver for a shared ride; for staff."""
-        return service_quote(self.snapshot.message) if self.page.order.txn_id else ""
+        if not self.page.order.txn_id:
+            return ""
+        return service_quote(self.snapshot.message)
 
     def sent(self, name: str) -> str:
         """A text of the request that was or will be sent, such as `coupon_code`; "" without it."""
@@ -269,7 +294,9 @@ class RideFacts:
     def ceiling(self) -> str:
         """The highest price of a ride that the guest starts; "" for any other ride."""
         minor = self.page.order.ceiling_minor
-        return "" if minor is None else money(Decimal(minor) / 100, self.currency, self.locale)
+        if minor is None:
+            return ""
+        return money(Decimal(minor) / 100, self.currency, self.locale)
 
     @property
     def metered(self) -> bool:
@@ -293,7 +320,9 @@ class RideFacts:
         sent = self.snapshot.pickup_time
         if sent is None:
             return ""
-        return full_time(sent.at, self.tz, self.locale) if sent.at else sent.text
+        if sent.at is None:
+            return sent.text
+        return full_time(sent.at, self.tz, self.locale)
 
     @property
     def total(self) -> Decimal | None:
@@ -303,7 +332,9 @@ class RideFacts:
     @property
     def payable(self) -> Decimal | None:
         """The part of the price that is still to be paid: an auto may take an advance."""
-        return totals.payable_of(self.snapshot.trip) if self.kind is Kind.AUTO else self.total
+        if self.kind is Kind.AUTO:
+            return totals.payable_of(self.snapshot.trip)
+        return self.total
 
     def since(self, name: str) -> datetime | None:
         """The time of the newest event with this name, e.g. a status; None if there is none."""
@@ -313,20 +344,26 @@ class RideFacts:
         """The newest action with this name."""
         return next((a for a in reversed(self.page.actions) if a.name == name), None)
 
+    @property
+    def eta_s(self) -> float | None:
+        """In how many seconds the cab is at the pickup, then at the drop; None if unknown."""
+        eta = self.snapshot.eta
+        return eta.seconds if eta else None
+
     @cached_property
     def for_words(self) -> dict[str, str | None]:
         """The values of the placeholders in sentences of ridedash.wording, by name."""
-        order, seen = self.page.order, self.snapshot
+        order = self.page.order
         total = money(self.total, self.currency, self.locale)
         left = money(self.payable, self.currency, self.locale)
-        ahead = time_left(seen.eta.seconds) if seen.eta else ""
+        ahead = time_left(self.eta_s)
         return {
-            "driver": seen.driver_name,
-            "eta": minutes(seen.eta.seconds) if seen.eta else None,
+            "driver": self.snapshot.driver_name,
+            "eta": minutes(self.eta_s),
             "left": ahead,
             "left_line": ahead[:1].upper() + ahead[1:],
             "pickup": self.pickup[1],
-            "drop": self.drop[1] if self.drop else _("wherever the guest says"),
+            "drop": self.drop_name or _("wherever the guest says"),
             # T: critical
             "forget": _("Forget the old number plate") if self.since(DRIVER_LOST) else None,
             "fare": total,
@@ -347,9 +384,7 @@ class RideFacts:
             "order_at": self._order_at(),
             "until": day_time(order.guest_until, self.now, self.tz, self.locale),
             "ceiling": self.ceiling,
-            "retry": clock_time(order.lease_until, self.tz, self.locale, seconds=True)
-            if order.tries and order.owner is None
-            else None,
+            "retry": self._retry(),
         }
 
     def planned(self, instant: datetime) -> str:
@@ -359,28 +394,34 @@ class RideFacts:
     def _order_at(self) -> str:
         """When a planned ride is ordered; with its day if that differs from the pickup's."""
         order = self.page.order
-        at, pickup = order.ready_at or order.due_at, order.pickup_at or order.due_at
-        same_day = at.astimezone(self.tz).date() == pickup.astimezone(self.tz).date()
-        return clock_time(at, self.tz, self.locale) if same_day else self.planned(at)
+        at = order.ready_at or order.due_at
+        pickup = order.pickup_at or order.due_at
+        if at.astimezone(self.tz).date() == pickup.astimezone(self.tz).date():
+            return clock_time(at, self.tz, self.locale)
+        return self.planned(at)
 
     def at(self, instant: datetime | None, *, seconds: bool = False) -> str:
         """An instant in the property's time; in a demo, as the sandbox's clock showed it."""
-        shown = self.time.shown(instant) if instant else None
-        return clock_time(shown, self.tz, self.locale, seconds=seconds)
+        return clock_time(self._shown(instant), self.tz, self.locale, seconds=seconds)
 
     def day_at(self, instant: datetime | None) -> str:
         """An instant as `at` shows it, with its day unless that is today."""
-        shown = self.time.shown(instant) if instant else None
-        return day_time(shown, self.time.shown(self.now), self.tz, self.locale)
+        return day_time(self._shown(instant), self.time.shown(self.now), self.tz, self.locale)
 
     def full_at(self, instant: datetime | None) -> str:
         """An instant as `at` shows it, with its date and zone."""
-        return full_time(self.time.shown(instant) if instant else None, self.tz, self.locale)
+        return full_time(self._shown(instant), self.tz, self.locale)
+
+    def _shown(self, instant: datetime | None) -> datetime | None:
+        return self.time.shown(instant) if instant else None
 
     def _who(self) -> str | None:
-        if self.page.order.state == "CLOSED_NOT_BOOKED" or self.is_stopped_by_us:
-            return _("us") if self.page.staff is None else _("our desk")
-        return None
+        """Who ended the order or the ride; None if that was not us."""
+        if self.page.order.state != "CLOSED_NOT_BOOKED" and not self.is_stopped_by_us:
+            return None
+        if self.page.staff is None:
+            return _("us")
+        return _("our desk")
 
     @property
     def is_stopped_by_us(self) -> bool:
@@ -400,21 +441,30 @@ class RideFacts:
     def next_retry(self) -> datetime | None:
         """When the service tries again, by its own clock; None if it stated no readable instant."""
         read = service_time(self.page.order.next_retry)
+        if read is None or read.at is None:
+            return None
         try:
-            return read.at.astimezone(self.tz) if read and read.at else None
+            return read.at.astimezone(self.tz)
         except OverflowError:  # the property's time zone puts it outside the calendar
             return None
+
+    def _retry(self) -> str:
+        """When we try again to send the order; "" before the first try, and during one."""
+        order = self.page.order
+        if not order.tries or order.owner is not None:
+            return ""
+        return clock_time(order.lease_until, self.tz, self.locale, seconds=True)
 
     def _next_try(self) -> str | None:
         """The next try, as the service stated it in its answer to create.
 
         None when it has passed, or when the service's time is unknown.
         """
-        at, time = self.next_retry, self.time
+        at = self.next_retry
         if at is None:
             return self.page.order.next_retry
-        known = bool(time.turns) or time.pace == 1
-        if not known or at <= time.shown(self.now):
+        known = bool(self.time.turns) or self.time.pace == 1
+        if not known or at <= self.time.shown(self.now):
             return None
         return clock_time(at, self.tz, self.locale, seconds=True)
 
@@ -428,7 +478,8 @@ class RideFacts:
 
 
 def _payload_place(action: Action) -> tuple[LatLng, str] | None:
-    lat, lng = action.payload.get("lat"), action.payload.get("lng")
+    lat = action.payload.get("lat")
+    lng = action.payload.get("lng")
     if not isinstance(lat, (int, float)) or not isinstance(lng, (int, float)):
         return None
     return LatLng(lat, lng), str(action.payload.get("name") or _("the pinned place"))

@@ -36,15 +36,18 @@ class GuestReads:
 
 def guest_reads(page: OrderPage) -> GuestReads:
     """The language of a ride's guest."""
-    code, noted = guest_language(page), page.guest.language or ""
-    unknown = bool(noted) and not negotiate([noted], languages_for(page.property))
-    speaks = dict(SPOKEN_LANGUAGES).get(noted, noted) if unknown else ""
+    code = guest_language(page)
+    noted = page.guest.language or ""
+    speaks = ""
+    if noted and not negotiate([noted], languages_for(page.property)):
+        speaks = dict(SPOKEN_LANGUAGES).get(noted, noted)
     return GuestReads(LANGUAGES[code], speaks, code != language())
 
 
 def guest_language(page: OrderPage) -> str:
     """The code of a guest's language: the desk's note if offered, else the property's or "en"."""
-    noted, prop = page.guest.language, page.property
+    noted = page.guest.language
+    prop = page.property
     if not noted and not prop.language:
         return ENGLISH
     return reader_language(
@@ -57,7 +60,8 @@ def desk_view(page: OrderPage, now: datetime, locale: str) -> RideView:
 
     A demo's rides of past days are briefly under way while it makes them: they get no timer.
     """
-    s, code = services(), guest_language(page)
+    s = services()
+    code = guest_language(page)
     view = ride_view(page, now, s.time(), locale)
     if s.past_until is not None and page.order.created_at < s.past_until:
         view = replace(view, timer=None)

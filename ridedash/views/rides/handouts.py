@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flask import Blueprint, abort, jsonify, redirect, render_template, request
+from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import Services, limiter, services
@@ -28,6 +29,7 @@ from ridedash.store.actors import by_staff
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.orders import Order, OrderPage
 from ridedash.views.rides.access import own_order
+from ridedash.views.rides.components import NO_CAB, NO_DRIVER
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.guest_language import guest_reads
 from ridedash.views.rides.messages import ready_message
@@ -93,12 +95,14 @@ def make_card(order_id: int) -> Answer:
     page = own_order(order_id)
     with services().db.write() as db:  # the card has the plate
         note_told(db, db.get_one(Order, order_id), services().clock())
-    token, printed = request.form.get("token", ""), bool(request.form.get("code"))
+    token = request.form.get("token", "")
+    printed = bool(request.form.get("code"))
     new = not _opens(services(), token, page)
     if printed or new:
         _count_code(page)
     try:
-        token = _new_link(page, LinkKind.RIDER) if new else token
+        if new:
+            token = _new_link(page, LinkKind.RIDER)
     except RideOver:
         return _card(page)
     except TooManyLinks:
@@ -133,7 +137,9 @@ def make_follower_link(order_id: int) -> Answer:
 @needs(BOOK)
 def end_all_links(order_id: int) -> Answer:
     """End every link of the ride."""
-    page, s, staff = own_order(order_id), services(), current_staff()
+    page = own_order(order_id)
+    s = services()
+    staff = current_staff()
     end_links(s.db, s.clock(), staff.property_id, order_id, staff.actor)
     if wants_json():
         return jsonify(state=_link_facts(page))
@@ -153,10 +159,10 @@ def forward_links(order_id: int) -> Answer:
 @needs(SEE)
 def show_receipt(order_id: int) -> str:
     """The receipt, for print, with the lines of the bill as the service sent them."""
-    page, s = own_order(order_id), services()
+    page = own_order(order_id)
+    s = services()
     with s.db.read() as db:
-        row = db.get(CostCentre, page.order.cost_centre_id) if page.order.cost_centre_id else None
-        centre = row.name if row is not None and row.property_id == page.order.property_id else ""
+        centre = _cost_centre(db, page)
     reads = guest_reads(page)
     with in_language(reads.language.code):
         facts = RideFacts(page, s.clock(), s.time(), locale())
@@ -167,6 +173,16 @@ def show_receipt(order_id: int) -> str:
     )
 
 
+def _cost_centre(db: Session, page: OrderPage) -> str:
+    """The name of the order's cost centre; "" unless it has one of its property."""
+    if page.order.cost_centre_id is None:
+        return ""
+    row = db.get(CostCentre, page.order.cost_centre_id)
+    if row is None or row.property_id != page.order.property_id:
+        return ""
+    return row.name
+
+
 def link_state(page: OrderPage, s: Services) -> LinkState:
     """The state of a ride's links, for its page."""
     with s.db.read() as db:
@@ -175,9 +191,9 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
     followers = len(links) - len(riders)
     sentences = []
     if riders:
-        time, home = s.time(), zone(page.property.timezone)
-        made, now = time.shown(riders[-1].made_at), time.shown(s.clock())
-        at = day_time(made, now, home, locale())
+        time = s.time()
+        made = time.shown(riders[-1].made_at)
+        at = day_time(made, time.shown(s.clock()), zone(page.property.timezone), locale())
         sentences.append(
             ngettext(
                 "The guest has a link since %(at)s",
@@ -205,14 +221,15 @@ def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
     `by` is where it is shown: "page", "card" or "link" (the user who makes a guest's link can open
     it).
     """
-    s, staff, ride = services(), current_staff(), page.ride
+    s = services()
+    ride = page.ride
     if ride is None or view.otp is None:
         return ""
     code = otp_of(ride, s.vault)
     if code is None:
         return ""
     with s.db.write() as db:
-        audit.record_code_shown(db, by_staff(staff.id), ride, by, s.clock())
+        audit.record_code_shown(db, by_staff(current_staff().id), ride, by, s.clock())
         if by == "page":
             note_told(db, db.get_one(Order, page.order.id), s.clock())
     return code
@@ -269,13 +286,15 @@ class CardWords:
 
 def card_words(page: OrderPage) -> CardWords:
     """The words of the card in the current language: see `in_language`."""
-    s, view, phone = services(), _view(page), page.property.phone
+    s = services()
+    view = _view(page)
+    phone = page.property.phone
     facts = RideFacts(page, s.clock(), s.time(), locale())
     return CardWords(
         demo=demo_words(s.settings),
         when=_when(page, facts) if view.live else "",
         to=_("To"),
-        drop=facts.drop[1] if facts.drop else "",
+        drop=facts.drop_name,
         state=_("Your car is named soon.") if view.live else view.headline,
         pays=guest_pays_words(facts),
         pays_brief=guest_pays_words(facts, brief=True),
@@ -298,15 +317,17 @@ def _when(page: OrderPage, facts: RideFacts) -> str:
 
 
 def _card(page: OrderPage, token: str = "", code: str = "") -> str:
-    s, reads = services(), guest_reads(page)
-    view, facts = _view(page), RideFacts(page, s.clock(), s.time(), locale())
+    s = services()
+    reads = guest_reads(page)
+    view = _view(page)
     # a card in another language than the staff's repeats its words in the staff's language
     ours = card_words(page) if reads.other else None
     with in_language(reads.language.code):
-        theirs, theirs_view = card_words(page), _view(page)
-        driver = driver_words(view.driver.name) if view.driver else ""
+        theirs = card_words(page)
+        cab = _view(page).cab or NO_CAB
+        driver = driver_words((view.driver or NO_DRIVER).name)
     url = _address(token) if token else ""
-    place, name = facts.pickup
+    place, name = RideFacts(page, s.clock(), s.time(), locale()).pickup
     return render_template(
         "rides/handouts/card.html",
         page=page,
@@ -317,7 +338,7 @@ def _card(page: OrderPage, token: str = "", code: str = "") -> str:
         qr=qr_code(url) if url else None,
         code=code,
         driver=driver,
-        car=theirs_view.cab.car if theirs_view.cab else "",
+        car=cab.car,
         reads=reads,
         theirs=theirs,
         ours=ours,
@@ -354,7 +375,9 @@ def _make_link(order_id: int, kind: LinkKind) -> Answer:
 
 def _new_link(page: OrderPage, kind: LinkKind) -> str:
     """The token of a new link; the guest's earlier links end if the form requests it."""
-    s, order_id, staff = services(), page.order.id, current_staff()
+    s = services()
+    order_id = page.order.id
+    staff = current_staff()
     if kind is LinkKind.RIDER and request.form.get("replace"):
         return replace_rider_links(s.db, s.clock(), staff.property_id, order_id, staff.actor)
     return make_link(s.db, s.clock(), staff.property_id, order_id, kind, staff.actor)

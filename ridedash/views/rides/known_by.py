@@ -86,20 +86,18 @@ def known_by(facts: RideFacts) -> KnownExchanges:
 
 
 def _proof(facts: RideFacts, at: datetime, words: str, quote: str) -> Proof:
-    shown, now = facts.time.shown(at), facts.time.shown(facts.now)
+    shown = facts.time.shown(at)
     here = shown.astimezone(facts.tz)
-    today = here.date() == now.astimezone(facts.tz).date()
-    return Proof(
-        "" if today else day_text(here, "MMMd", facts.locale),
-        clock_time(shown, facts.tz, seconds=True),
-        shown.isoformat(),
-        words,
-        quote,
-    )
+    day = ""
+    if here.date() != facts.time.shown(facts.now).astimezone(facts.tz).date():
+        day = day_text(here, "MMMd", facts.locale)
+    time = clock_time(shown, facts.tz, seconds=True)
+    return Proof(day, time, shown.isoformat(), words, quote)
 
 
 def _of_order(facts: RideFacts) -> Iterator[Found]:
-    order, events = facts.page.order, facts.page.events
+    order = facts.page.order
+    events = facts.page.events
     if order.state in UNSENT:
         return
     sentence = _("We began to ask the ride company to book, with the reference {ref}.")
@@ -107,11 +105,14 @@ def _of_order(facts: RideFacts) -> Iterator[Found]:
         yield at, say(sentence, {"ref": order.mtx}), ""
     if order.state == OrderState.SENDING:
         return
-    state, reached = OrderState(order.state), _reached(events)
+    state = OrderState(order.state)
+    reached = _reached(events)
     looked_for = state is OrderState.BOOKED and OrderState.MATCHING in reached
-    first = OrderState.MATCHING if looked_for or state is OrderState.FAILED else state
     at = order.sent_at or order.ready_at or order.created_at
-    if first is state:
+    if looked_for or state is OrderState.FAILED:
+        first = OrderState.MATCHING
+    else:
+        first = state
         at = order.resolved_at or at
     words = say(_answer(order, first), {"id": order.booking_id, "code": order.code})
     yield reached.get(first, at), words, _quote(order)
@@ -154,7 +155,9 @@ def _quote(order: Order) -> str:
     """What the service or the member of staff said; "" if `message` is our own."""
     if order.state == OrderState.CLOSED_NOT_BOOKED:
         return order.resolve_reason or ""
-    return service_quote(order.message) if order.http_status is not None else ""
+    if order.http_status is None:
+        return ""
+    return service_quote(order.message)
 
 
 def _is_unsent(order: Order) -> bool:
@@ -208,12 +211,15 @@ def _said(action: Action) -> str:
 
 def _result(action: Action, in_vain: bool) -> str:
     """What an answer, or else a poll, proves about an action."""
+    if in_vain and action.code in NEVER_SENT:
+        return _("It never left for the ride company.")
     if in_vain:
-        unsent = action.code in NEVER_SENT
-        return _("It never left for the ride company.") if unsent else str(NO_EFFECT)
-    key = action.state, action.code or ""
-    found = None if action.header or action.text else POLL_RESULTS.get(key)
-    return str(found or RESULTS[action.state])
+        return str(NO_EFFECT)
+    answered = action.header or action.text
+    of_poll = POLL_RESULTS.get((action.state, action.code or ""))
+    if of_poll and not answered:
+        return str(of_poll)
+    return str(RESULTS[action.state])
 
 
 def _of_ride(facts: RideFacts) -> Iterator[Found]:

@@ -76,11 +76,19 @@ def prepare(order_id: int) -> str | BaseResponse:
     way = request.form.get("how", "")
     if way not in WAYS:
         abort(422)
-    s, staff = services(), current_staff()
+    s = services()
+    staff = current_staff()
     with s.db.write() as db:
-        who, subject = by_staff(staff.id), f"orders:{order_id}"
-        facts = {"property_id": staff.property_id, "how": way}
-        audit.record(db, who, "message.prepared", subject, "ok", s.clock(), **facts)
+        audit.record(
+            db,
+            by_staff(staff.id),
+            "message.prepared",
+            f"orders:{order_id}",
+            "ok",
+            s.clock(),
+            property_id=staff.property_id,
+            how=way,
+        )
         note_told(db, db.get_one(Order, order_id), s.clock())
     if wants_json():
         return Response(status=204)
@@ -93,7 +101,8 @@ def ready_message(page: OrderPage, url: str) -> Message:
 
     It is in the guest's language, with its meaning for staff beside it.
     """
-    s, code = services(), guest_language(page)
+    s = services()
+    code = guest_language(page)
     with in_language(code):
         facts = RideFacts(page, s.clock(), s.time(), code)
         made = message_of(page, ready_words(facts, url))
@@ -105,7 +114,8 @@ def ready_message(page: OrderPage, url: str) -> Message:
 
 def message_of(page: OrderPage, text: str) -> Message:
     """The programs that can take a text for the guest of an order."""
-    number, subject = page.guest.phone or "", _("Your ride · %(house)s", house=page.property.name)
+    number = page.guest.phone or ""
+    subject = _("Your ride · %(house)s", house=page.property.name)
     plain = without_extension(number)
     digits = "".join(char for char in plain if char in "0123456789")
     plus = "+" if number.startswith("+") else ""
@@ -122,9 +132,10 @@ def message_of(page: OrderPage, text: str) -> Message:
 
 def ready_words(facts: RideFacts, url: str) -> str:
     """The words of a message, one line for each fact; they never contain the start code."""
-    cab, words = parts.cab(facts), parts.guest_words(facts)
+    cab = parts.cab(facts) or parts.NO_CAB
+    words = parts.guest_words(facts)
     later = facts.page.order.state in ("SCHEDULED", "WAITING")
-    car = " · ".join(filter(None, [cab.plate, cab.car])) if cab else ""
+    car = " · ".join(filter(None, [cab.plate, cab.car]))
     sentences = (
         ("{text}", facts.page.property.name),
         ("{text}", words.headline),
@@ -148,4 +159,6 @@ def _meets(facts: RideFacts) -> bool:
 
 def _encoded(way: str, text: str) -> str:
     """A text in a URL: percent-encoded throughout; a mail's lines end in CR LF (RFC 6068)."""
-    return quote(text.replace("\n", "\r\n") if way == "mail" else text, safe="")
+    if way == "mail":
+        text = text.replace("\n", "\r\n")
+    return quote(text, safe="")

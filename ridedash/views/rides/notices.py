@@ -91,7 +91,8 @@ def _swapped(facts: RideFacts) -> Notice | None:
 
 def _stopped(facts: RideFacts) -> Notice | None:
     """The notice that a person stopped the polling of a ride that had not ended."""
-    ride, at = facts.page.ride, facts.since(STOPPED)
+    ride = facts.page.ride
+    at = facts.since(STOPPED)
     if ride is None or at is None or ride.ended_at is not None or ride.next_poll_at is not None:
         return None
     title = say(_("Followed no longer, since {at}"), {"at": facts.at(at)})
@@ -150,7 +151,8 @@ def _ordered_late(facts: RideFacts) -> Notice | None:
     late = next((m.detail for m in reversed(facts.page.events) if m.name == ORDERED_LATE), None)
     if late is None or facts.status in BEGUN_OR_OVER or facts.page.order.state in FAILED_STATES:
         return None
-    title, detail = _("Ordered %(n)s min late", n=late), _("The car may come late: tell the guest.")
+    title = _("Ordered %(n)s min late", n=late)
+    detail = _("The car may come late: tell the guest.")
     return Notice("ordered_late", "info", "waiting", title, detail)
 
 
@@ -196,7 +198,7 @@ def _under_way(facts: RideFacts) -> list[Notice]:
             header=action.header,
             text=action.text,
             fee=facts.fee,
-            drop=facts.drop[1] if facts.drop else None,
+            drop=facts.drop_name,
         )
         found.append(
             Notice(f"{name}_{outcome}", words.tone, words.icon, words.headline, words.detail)
@@ -241,7 +243,7 @@ def _attention(facts: RideFacts) -> list[Notice]:
 
 def _not_booked(facts: RideFacts) -> Notice | None:
     """The notice about an order that failed lately, if no one has acknowledged or repeated it."""
-    page, ride = facts.page, facts.page.ride
+    page = facts.page
     failed = page.order.state in FAILED_STATES or facts.status == wire.ALLOTMENT_FAILED
     done_with = (
         page.superseded_by is not None
@@ -251,7 +253,7 @@ def _not_booked(facts: RideFacts) -> Notice | None:
     )
     ended = page.order.resolved_at
     if facts.status is not None:
-        ended = ride.ended_at if ride else None
+        ended = page.ride.ended_at if page.ride else None
     if not failed or done_with or facts.now - (ended or page.order.created_at) >= SHIFT:
         return None
     title = _("Still on the list under “Needs you”")

@@ -39,7 +39,9 @@ class ProductPrice:
         total = money_range(low * cars, high * cars, currency, locale)
         words = _("%(n)d × %(each)s = %(sum)s", n=cars, each=each, sum=total)
         words = words.replace(" ", "\u00a0")  # a sum must not be broken between two lines
-        return self.hedge.replace("%(price)s", words) if self.hedge else words
+        if not self.hedge:
+            return words
+        return self.hedge.replace("%(price)s", words)
 
 
 def offer_price_text(offer: Offer, locale: str) -> str:
@@ -73,14 +75,24 @@ def product_price(product: Product, has_drop: bool, locale: str) -> ProductPrice
     estimate = product.estimate
     if estimate and estimate.upfront and estimate.upfront_fare is not None:
         return fixed_price(estimate.upfront_fare, product.currency, locale)
-    low, high = (estimate.amount_min, estimate.amount_max) if estimate else (None, None)
-    low, high = low if low is not None else high, high if high is not None else low
-    if low is not None and high is not None:
-        shown = money_range(low, high, product.currency, locale)
-        kind, text = _("Estimate, by the meter"), _("meter fare, about %(price)s", price=shown)
-        hedge = _("about %(price)s")
-        return ProductPrice(shown, kind, text, low, bounds=(low, high), hedge=hedge)
-    return _meter_price(product, has_drop, locale)
+    bounds = _estimated(product)
+    if bounds is None:
+        return _meter_price(product, has_drop, locale)
+    shown = money_range(*bounds, product.currency, locale)
+    kind = _("Estimate, by the meter")
+    text = _("meter fare, about %(price)s", price=shown)
+    return ProductPrice(shown, kind, text, bounds[0], bounds=bounds, hedge=_("about %(price)s"))
+
+
+def _estimated(product: Product) -> tuple[Decimal, Decimal] | None:
+    """The least and the most of an estimate, which may be one amount; None without one."""
+    estimate = product.estimate
+    if estimate is None:
+        return None
+    known = [each for each in (estimate.amount_min, estimate.amount_max) if each is not None]
+    if not known:
+        return None
+    return known[0], known[-1]
 
 
 def fixed_price(amount: Decimal, currency: str | None, locale: str) -> ProductPrice:
@@ -99,11 +111,14 @@ def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) 
     """A range of two amounts, with the currency once: ₹210–260, 210–260 ₹."""
     # one text, so that any sentence isolates the range as a whole, whatever its writing direction
     shown = _span(_("{least}–{most}"), low, high, currency, locale)
-    return shown if locale == "en" else LocalisedFact(shown, _span(SPAN, low, high, currency, "en"))
+    if locale == "en":
+        return shown
+    return LocalisedFact(shown, _span(SPAN, low, high, currency, "en"))
 
 
 def _span(pattern: str, low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
-    first, second = money(low, currency, locale), money(high, currency, locale)
+    first = money(low, currency, locale)
+    second = money(high, currency, locale)
     if first == second:
         return first
     symbol = get_currency_symbol(currency, locale=locale) if currency else ""
@@ -123,37 +138,29 @@ def _meter_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
         c.minimum_fare if c.minimum_fare is not None else c.base_fare for c in product.rate_cards
     ]
     known = [amount for amount in least if amount is not None]
-    lowest = min(known, default=None)
-    shown = (
-        _("from %(price)s", price=money(lowest, product.currency, locale))
-        if lowest is not None
-        else _("by the meter")
-    )
-    text = _("meter fare, %(price)s", price=shown) if lowest is not None else _("meter fare")
-    return ProductPrice(
-        shown,
-        _("By the meter, no estimate"),
-        text,
-        lowest if has_drop else None,
-        bounds=(lowest, lowest) if lowest is not None else None,
-        hedge=_("from %(price)s"),
-    )
+    kind = _("By the meter, no estimate")
+    hedge = _("from %(price)s")
+    if not known:
+        return ProductPrice(_("by the meter"), kind, _("meter fare"), None, hedge=hedge)
+    lowest = min(known)
+    shown = _("from %(price)s", price=money(lowest, product.currency, locale))
+    text = _("meter fare, %(price)s", price=shown)
+    amount = lowest if has_drop else None
+    return ProductPrice(shown, kind, text, amount, bounds=(lowest, lowest), hedge=hedge)
 
 
 def _share_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
-    fares = (
-        {f.seats: f.cost for f in product.share.fares if f.cost is not None}
-        if product.share
-        else {}
-    )
-    if not fares:
-        why = _("The ride company gave no price for a shared ride.") if has_drop else needs_drop()
-        return ProductPrice("–", _("Fixed price, shared"), "", None, why)
-    lowest = min(fares.values())
-    text = _fixed_by_seats(fares, product.currency, locale)
-    return ProductPrice(
-        money(lowest, product.currency, locale), _("Fixed price, shared"), text, lowest
-    )
+    kind = _("Fixed price, shared")
+    offered = product.share.fares if product.share else ()
+    fares = {fare.seats: fare.cost for fare in offered if fare.cost is not None}
+    if fares:
+        lowest = min(fares.values())
+        text = _fixed_by_seats(fares, product.currency, locale)
+        return ProductPrice(money(lowest, product.currency, locale), kind, text, lowest)
+    if not has_drop:
+        return ProductPrice("–", kind, "", None, needs_drop())
+    why = _("The ride company gave no price for a shared ride.")
+    return ProductPrice("–", kind, "", None, why)
 
 
 def _fixed_by_seats(costs: Mapping[int, Decimal], currency: str | None, locale: str) -> str:
@@ -167,17 +174,12 @@ def _fixed_by_seats(costs: Mapping[int, Decimal], currency: str | None, locale: 
 
 def _package_price(product: Product, locale: str) -> ProductPrice:
     fares = [package.base_fare for package in product.packages if package.base_fare is not None]
-    lowest = min(fares, default=None)
-    shown = (
-        _("from %(price)s", price=money(lowest, product.currency, locale))
-        if lowest is not None
-        else _("by package")
-    )
-    return ProductPrice(
-        shown,
-        _("Rental, by package"),
-        _("by package, %(price)s", price=shown),
-        None,
-        bounds=(lowest, lowest) if lowest is not None else None,
-        hedge=_("from %(price)s"),
-    )
+    shown = _("by package")
+    bounds = None
+    if fares:
+        lowest = min(fares)
+        shown = _("from %(price)s", price=money(lowest, product.currency, locale))
+        bounds = (lowest, lowest)
+    text = _("by package, %(price)s", price=shown)
+    hedge = _("from %(price)s")
+    return ProductPrice(shown, _("Rental, by package"), text, None, bounds=bounds, hedge=hedge)

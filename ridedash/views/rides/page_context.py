@@ -98,7 +98,7 @@ def page_context(
         "flight": _flight(page.order, facts.tz, locale),
         "fee": facts.fee,
         "fee_now": fee_now(view, facts),
-        "said": result_words(view, facts.fee),
+        "said": result_words(view, facts),
         "error": error,
         "typed": request.form if error else ImmutableMultiDict(),
         "sent": sent_feedback(page),
@@ -179,23 +179,23 @@ def fee_now(view: RideView, facts: RideFacts) -> str:
 
 def _fee_left_s(facts: RideFacts) -> float | None:
     """For how many seconds cancelling is still free; None without a driver or a free time."""
-    policy, ride = facts.policy, facts.page.ride
+    policy = facts.policy
+    ride = facts.page.ride
     if policy is None or policy.applies_after is None or ride is None or ride.allotted_at is None:
         return None
     return facts.time.left(ride.allotted_at, policy.applies_after.seconds, facts.now)
 
 
-def result_words(view: RideView, fee: str) -> Words | None:
+def result_words(view: RideView, facts: RideFacts) -> Words | None:
     """The words for the result that a redirect names: `?said=name-outcome[-code]`; or None."""
     name, outcome, code = [*request.args.get("said", "").split("-"), "", "", ""][:3]
     if outcome not in QUERY_OUTCOMES or name not in QUERY_ACTIONS:
         return None
     known = code if code in QUERY_CODES else None
-    found = outcome_words(
-        name, outcome, code=known, fee=fee, drop=view.drop.name if view.drop else None
-    )
-    quoted = name == "drop" and outcome == "done"
-    return replace(found, detail=view.said_drop) if quoted else found
+    found = outcome_words(name, outcome, code=known, fee=facts.fee, drop=facts.drop_name)
+    if name == "drop" and outcome == "done":
+        return replace(found, detail=view.said_drop)
+    return found
 
 
 def sent_feedback(page: OrderPage) -> dict[str, Any]:
@@ -206,7 +206,8 @@ def sent_feedback(page: OrderPage) -> dict[str, Any]:
 
 def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]:
     """The service's labels for each rating; without an answer, those of the interface document."""
-    category, package = page.order.category, _sub_category(page)
+    category = page.order.category
+    package = _sub_category(page)
     try:
         found = call_with_token(
             s.tokens,
@@ -221,8 +222,9 @@ def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]
 def _sub_category(page: OrderPage) -> str | None:
     """The package of a rental, which the service requires; the first one that was offered."""
     packages = page.offer.product.get("packages") or []
-    first = packages[0] if packages and isinstance(packages[0], dict) else {}
-    name = first.get("sub_category")
+    if not packages or not isinstance(packages[0], dict):
+        return None
+    name = packages[0].get("sub_category")
     return str(name) if name else None
 
 
@@ -231,7 +233,8 @@ def support_text(facts: RideFacts) -> str:
 
     It does not name the guest.
     """
-    order, offer = facts.page.order, facts.page.offer
+    order = facts.page.order
+    offer = facts.page.offer
     rows = [
         f"merchant_txn_id: {order.mtx}",
         f"asked: {stamp(order.sent_at)}",

@@ -40,7 +40,8 @@ def show(order_id: int) -> Answer:
 @needs(SEE)
 def snapshot(order_id: int) -> BaseResponse:
     """The parts of the page that can change; 304 if none did. Headers tell how old they are."""
-    now, sign_in = services().clock(), current_sign_in()
+    now = services().clock()
+    sign_in = current_sign_in()
     key, entry = snapshot_of(order_id, now)
     offer(key, entry, sign_in.sign_in, sign_in.expires_at)
     return poll_response(entry.value, now)
@@ -54,7 +55,8 @@ def path(order_id: int) -> BaseResponse:
 
     A page requests it when it opens and after a gap, and adds the positions of its polls.
     """
-    page, s = own_order(order_id), services()
+    page = own_order(order_id)
+    s = services()
     with s.db.read() as db:
         found = path_of(db, order_id, _came_at(page))
     body = json.dumps({"path": [[round(lat, 5), round(lng, 5)] for lat, lng in found]}).encode()
@@ -63,9 +65,10 @@ def path(order_id: int) -> BaseResponse:
 
 def _came_at(page: OrderPage) -> datetime | None:
     """When the previous cab was lost or replaced; None if this cab is the first."""
-    lost = (each.at for each in page.events if each.name == DRIVER_LOST)
-    swapped = page.ride.swapped_at if page.ride else None
-    return max([*lost, *([swapped] if swapped else [])], default=None)
+    gone = [each.at for each in page.events if each.name == DRIVER_LOST]
+    if page.ride and page.ride.swapped_at:
+        gone.append(page.ride.swapped_at)
+    return max(gone, default=None)
 
 
 @bp.post("/<int:order_id>/code")
@@ -73,7 +76,8 @@ def _came_at(page: OrderPage) -> datetime | None:
 @needs(BOOK)
 def show_code(order_id: int) -> Answer:
     """Show the start code for twenty seconds, only while the service sends it. This is recorded."""
-    page, s = own_order(order_id), services()
+    page = own_order(order_id)
+    s = services()
     code = reveal(page, ride_view(page, s.clock(), s.time(), language()))
     if not code:
         if wants_json():
@@ -94,7 +98,7 @@ def render_order(page: OrderPage, error: FormError | None = None, code: str = ""
     g.ride_view = view
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
-    template = (
-        "rides/panel.html" if request.headers.get("X-Part") == "beside" else "rides/page.html"
-    )
-    return render_template(template, **page_context(page, view, s, language(), error, code))
+    context = page_context(page, view, s, language(), error, code)
+    if request.headers.get("X-Part") == "beside":
+        return render_template("rides/panel.html", **context)
+    return render_template("rides/page.html", **context)

@@ -18,7 +18,7 @@ from ridedash.rides.tracking.totals import (
     wallet_fell_by,
 )
 from ridedash.service.parsing.fields import number
-from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
+from ridedash.service.types.tracking import TripInfo
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.views.web.formatting import decimal, exact, has_cents, minutes, money
@@ -48,25 +48,25 @@ def price(facts: RideFacts) -> tuple[str, str]:
     if facts.page.order.state == "SCHEDULED":
         return "", _planned(facts)
     if facts.page.order.state == "WAITING":
-        now = price_expected(facts)[0]
-        note = _("At most %(ceiling)s, asked anew at the press", ceiling=facts.ceiling)
-        if facts.metered:
-            note = _(
-                "Ordered if the estimate at the press is at most %(ceiling)s; the meter may say "
-                "more",
-                ceiling=facts.ceiling,
-            )
-        return now, note
+        return price_expected(facts)[0], _at_the_press(facts)
     if facts.page.order.state in WITHOUT_RIDE or facts.status in NOT_RIDDEN:
         return NO_PRICE, _cost_of_stopping(facts)
-    if facts.total is not None and facts.status in INVOICED:
-        note = (
-            _("From before the drop was changed")
-            if _older_than_the_drop(facts)
-            else _("From the ride company")
+    if facts.total is None or facts.status not in INVOICED:
+        return price_expected(facts)
+    total = money(facts.total, facts.currency, facts.locale)
+    if _older_than_the_drop(facts):
+        return total, _("From before the drop was changed")
+    return total, _("From the ride company")
+
+
+def _at_the_press(facts: RideFacts) -> str:
+    """The note on what the guest's press may cost."""
+    if facts.metered:
+        return _(
+            "Ordered if the estimate at the press is at most %(ceiling)s; the meter may say more",
+            ceiling=facts.ceiling,
         )
-        return money(facts.total, facts.currency, facts.locale), note
-    return price_expected(facts)
+    return _("At most %(ceiling)s, asked anew at the press", ceiling=facts.ceiling)
 
 
 def paid_when(facts: RideFacts) -> PayWhen:
@@ -74,16 +74,19 @@ def paid_when(facts: RideFacts) -> PayWhen:
     status = facts.status
     if facts.page.order.state in WITHOUT_RIDE or status in NOT_RIDDEN:
         return PayWhen.NO_RIDE
-    if facts.kind is Kind.SHARE:
-        return PayWhen.AFTER if status in (wire.IN_PROGRESS, wire.COMPLETED) else PayWhen.START
-    if status == wire.COMPLETED:
+    if status == wire.COMPLETED or (facts.kind is Kind.SHARE and status == wire.IN_PROGRESS):
         return PayWhen.AFTER
-    return PayWhen.BILL if status == wire.INVOICE and facts.kind is Kind.AUTO else PayWhen.BEFORE
+    if facts.kind is Kind.SHARE:
+        return PayWhen.START
+    if facts.kind is Kind.AUTO and status == wire.INVOICE:
+        return PayWhen.BILL
+    return PayWhen.BEFORE
 
 
 def guest_pays_words(facts: RideFacts, *, brief: bool = False) -> str:
     """Who pays this ride, and how, for its guest."""
-    left, payment = money(facts.payable, facts.currency, facts.locale), facts.payment
+    left = money(facts.payable, facts.currency, facts.locale)
+    payment = facts.payment
     if facts.status == wire.COMPLETED and paid_in_cash(facts):
         payment = wire.CASH  # the service has the last word
     return guest_pays(payment, paid_when(facts), left, brief=brief)
@@ -91,9 +94,11 @@ def guest_pays_words(facts: RideFacts, *, brief: bool = False) -> str:
 
 def paid_in_cash(facts: RideFacts) -> bool:
     """Whether the service says that an auto's ride was paid wholly in cash."""
-    trip, left = facts.snapshot.trip, facts.payable
-    cash = trip.cash_paid if trip is not None and facts.kind is Kind.AUTO else None
-    return bool(cash) and left is not None and cash is not None and cash >= left
+    trip = facts.snapshot.trip
+    left = facts.payable
+    if facts.kind is not Kind.AUTO or trip is None or not trip.cash_paid or left is None:
+        return False
+    return trip.cash_paid >= left
 
 
 def detail_says_pay(facts: RideFacts) -> bool:
@@ -117,16 +122,15 @@ def guest_price(facts: RideFacts, *, brief: bool = False) -> str:
 
 def price_expected(facts: RideFacts) -> tuple[str, str]:
     """The price of the offer; after a change of drop, with a note that it was for the old drop."""
-    offer, seats = facts.page.offer, str(facts.page.order.seats or "")
+    offer = facts.page.offer
+    seats = str(facts.page.order.seats or "")
     moved = facts.drop_change is not None
     fixed = offer.seat_prices.get(seats) or offer.seat_prices.get("")
     if fixed is not None:
-        note = (
-            _("Fixed for the old drop; the ride company may set another price")
-            if moved
-            else _("Fixed price")
-        )
-        return money(Decimal(str(fixed)), facts.currency, facts.locale), note
+        amount = money(Decimal(str(fixed)), facts.currency, facts.locale)
+        if moved:
+            return amount, _("Fixed for the old drop; the ride company may set another price")
+        return amount, _("Fixed price")
     text = offer_price_text(offer, facts.locale)
     if not text:
         return "", ""
@@ -146,12 +150,15 @@ def _cost_of_stopping(facts: RideFacts) -> str:
         return ""
     if facts.charged:
         return say(_("A fee of {fee} may be charged"), {"fee": facts.fee})
-    return _("Cancelled in time: free") if facts.free else ""
+    if facts.free:
+        return _("Cancelled in time: free")
+    return ""
 
 
 def _older_than_the_drop(facts: RideFacts) -> bool:
     """Whether the latest answer of the service is older than its acceptance of another drop."""
-    ride, change = facts.page.ride, facts.drop_change
+    ride = facts.page.ride
+    change = facts.drop_change
     if ride is None or change is None or change.settled_at is None:
         return False
     return ride.seen_at is None or ride.seen_at <= change.settled_at
@@ -191,8 +198,7 @@ def invoice(
         return None
     if facts.kind is Kind.AUTO:
         return _auto(facts, audience, over=status == wire.COMPLETED)
-    price = facts.snapshot.price
-    return _fixed(price, facts.currency, facts.locale) if price else None
+    return _fixed(facts)
 
 
 def _is_billed(facts: RideFacts, status: str | None) -> bool:
@@ -206,10 +212,13 @@ def _is_billed(facts: RideFacts, status: str | None) -> bool:
     return status in BILLED[facts.kind]
 
 
-def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
+def _fixed(facts: RideFacts) -> Invoice | None:
+    price = facts.snapshot.price
+    if price is None:
+        return None
     discount = _("Discount")
     if price.discount_percentage:
-        share = exact(price.discount_percentage, locale)
+        share = exact(price.discount_percentage, facts.locale)
         discount = _("Discount ({n} %)").replace("{n}", share)
     rows = [
         ("fare", _("Fare"), price.fare, False),
@@ -218,9 +227,10 @@ def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
         ("discount", discount, _minus(price.discount_value), False),
         ("total", _("Total"), total_of(price), True),
     ]
-    # a discount above the fare makes the ride free, so the total is not the sum of its lines
-    notes = (added_up(),) if total_of(price) != 0 else ()
-    return Invoice(_lines(rows, currency, locale), notes)
+    lines = _lines(facts, rows)
+    if total_of(price) == 0:  # by a discount above the fare: it is not the sum of the lines
+        return Invoice(lines)
+    return Invoice(lines, (added_up(),))
 
 
 def added_up() -> str:
@@ -230,7 +240,7 @@ def added_up() -> str:
 
 def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None:
     """The invoice of an auto; if the service sends no amount to pay, it says how the guest pays."""
-    trip, currency, locale = facts.snapshot.trip, facts.currency, facts.locale
+    trip = facts.snapshot.trip
     if trip is None:
         return None
     cash = facts.payment == wire.CASH
@@ -242,17 +252,17 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
     if trip.advance and payable_of(trip) is not None:
         rows.append(("total", _("Total"), cost_of(trip), True))
     rows.append(("advance", _("Paid in advance"), _minus(trip.advance), False))
-    notes = _auto_notes(facts.snapshot, trip, audience, currency, locale)
+    notes = _auto_notes(facts, trip, audience)
     if payable_of(trip) is None:
         meter = _("as the meter shows") if cash else _("not sent")
-        lines = (InvoiceLine("meter", _("Meter fare"), meter), *_lines(rows, currency, locale))
+        lines = (InvoiceLine("meter", _("Meter fare"), meter), *_lines(facts, rows))
         pays = payment_words(audience, facts.payment)
         return Invoice(lines, (pays, *notes), _("Payment"))
     if not over:
         wallet = not cash and facts.payment != PAYMENT_NOT_KNOWN
         label = _("From the ride wallet") if wallet else _("To pay")
         rows.append(("payable", label, payable_of(trip), True))
-        return Invoice(_lines(rows, currency, locale), tuple(notes))
+        return Invoice(_lines(facts, rows), tuple(notes))
     if trip.advance:
         rows.append(("payable", _("The rest"), payable_of(trip), False))
     elif trip.payable_amount is not None or not trip.cash_paid:
@@ -260,7 +270,7 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
     paid = trip.cash_paid
     rows.append(("cash", _("Paid in cash"), paid, paid == payable_of(trip)))
     notes = [note for note in (_who_paid(facts, trip), *notes) if note]
-    return Invoice(_lines(rows, currency, locale), tuple(notes))
+    return Invoice(_lines(facts, rows), tuple(notes))
 
 
 def _who_paid(facts: RideFacts, trip: TripInfo) -> str:
@@ -271,15 +281,14 @@ def _who_paid(facts: RideFacts, trip: TripInfo) -> str:
     total = payable_of(trip)
     if total is None or (trip.cash_paid is not None and trip.cash_paid >= total):
         return ""
-    fell, rest = wallet_fell_by(facts.snapshot), total - (trip.cash_paid or 0)
-    if fell is not None and fell == rest:
-        amount = money(fell, facts.currency, facts.locale)
-        return say(
-            _("The rest was paid from the wallet: its balance fell by {amount}.")
-            if trip.cash_paid
-            else _("Paid from the wallet: its balance fell by {amount}."),
-            {"amount": amount},
-        )
+    fell = wallet_fell_by(facts.snapshot)
+    if fell is not None and fell == total - (trip.cash_paid or 0):
+        amount = {"amount": money(fell, facts.currency, facts.locale)}
+        if trip.cash_paid:
+            return say(
+                _("The rest was paid from the wallet: its balance fell by {amount}."), amount
+            )
+        return say(_("Paid from the wallet: its balance fell by {amount}."), amount)
     if fell == 0 and trip.cash_paid == 0:
         return _(
             "Not paid in cash; the wallet's balance was the same with the bill and at the end."
@@ -291,25 +300,29 @@ def _who_paid(facts: RideFacts, trip: TripInfo) -> str:
     return _("The rest was paid from the wallet, or not yet. The ride company does not say.")
 
 
-def _auto_notes(
-    facts: Snapshot, trip: TripInfo, audience: Audience, currency: str | None, locale: str
-) -> list[str]:
+def _auto_notes(facts: RideFacts, trip: TripInfo, audience: Audience) -> list[str]:
     """Distance and time, the night charge, our sum; for staff also the balance of the account."""
-    took = trip.ride_time or trip.trip_time
-    distance_and_time = " · ".join(
-        filter(None, [kilometres(trip.distance, locale), minutes(took.seconds) if took else ""])
-    )
-    notes = [distance_and_time] if distance_and_time else []
+    notes = []
+    measures = [kilometres(trip.distance, facts.locale), service_duration(trip)]
+    if any(measures):
+        notes.append(" · ".join(filter(None, measures)))
     if trip.night_charges_applied:
         times = number((trip.night_charge_ratio or "").rstrip("xX×"))  # "1.5", "1.5x"
-        ratio = f" × {exact(times, locale)}" if times else ""
+        ratio = f" × {exact(times, facts.locale)}" if times else ""
         notes.append(_("Night charge included{ratio}.").replace("{ratio}", ratio))
     if trip.payable_amount is None and trip.cash_paid is None and payable_of(trip):
         notes.append(added_up())
-    if facts.svc_money_balance is not None and audience is Audience.STAFF:
-        left = money(facts.svc_money_balance, currency, locale)
+    balance = facts.snapshot.svc_money_balance
+    if balance is not None and audience is Audience.STAFF:
+        left = money(balance, facts.currency, facts.locale)
         notes.append(_("Wallet balance {left}.").replace("{left}", left))
     return notes
+
+
+def service_duration(trip: TripInfo) -> str:
+    """How long an auto's ride took, as the service says; "" if it does not."""
+    took = trip.ride_time or trip.trip_time
+    return minutes(took.seconds) if took else ""
 
 
 def kilometres(distance: object, locale: str) -> str:
@@ -327,7 +340,7 @@ def _minus(amount: Decimal | None) -> Decimal | None:
 
 
 def _lines(
-    rows: list[tuple[str, str, Decimal | None, bool]], currency: str | None, locale: str
+    facts: RideFacts, rows: list[tuple[str, str, Decimal | None, bool]]
 ) -> tuple[InvoiceLine, ...]:
     shown = [
         (name, label, amount, total)
@@ -335,8 +348,9 @@ def _lines(
         if amount is not None and (amount or total)
     ]
     # either all lines have decimals or none has
+    currency = facts.currency
     decimals = any(has_cents(amount, currency) for _name, _label, amount, _total in shown)
     return tuple(
-        InvoiceLine(name, label, money(amount, currency, locale, decimals=decimals), total)
+        InvoiceLine(name, label, money(amount, currency, facts.locale, decimals=decimals), total)
         for name, label, amount, total in shown
     )

@@ -39,7 +39,8 @@ def still_map(tiles_url: str, middle: LatLng, zoom: int, width: int, height: int
     lat = math.radians(min(max(middle.lat, -FURTHEST), FURTHEST))
     at_x = (middle.lng + 180) / 360 * count * CELL
     at_y = (1 - math.asinh(math.tan(lat)) / math.pi) / 2 * count * CELL
-    left, top = at_x - width / 2, at_y - height / 2
+    left = at_x - width / 2
+    top = at_y - height / 2
     across = range(math.floor(left / CELL), math.floor((left + width) / CELL) + 1)
     down = range(math.floor(top / CELL), math.floor((top + height) / CELL) + 1)
     tiles = [
@@ -89,7 +90,8 @@ def _run(x: int, y: int, width: int) -> str:
 
 def _runs(row: Iterable[int]) -> list[tuple[int, int]]:
     """The runs of dark modules in a row of the QR code, as (first column, length)."""
-    found, x = [], 0
+    found = []
+    x = 0
     for dark, same in groupby(row):
         width = len(list(same))
         if dark:

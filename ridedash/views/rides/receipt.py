@@ -1,14 +1,14 @@
 """A receipt: the service's lines and total, the payment, and our sum if it differs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ridedash import wire
 from ridedash.rides.state.states import WITHOUT_RIDE
 from ridedash.rides.tracking.totals import payable_of, sum_of
 from ridedash.store.orders import OrderPage
-from ridedash.views.rides.components import guest_words
+from ridedash.views.rides.components import NO_CAB, NO_DRIVER, guest_words
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.prices import Invoice, invoice
 from ridedash.views.rides.view_model import RideView
@@ -35,19 +35,24 @@ class Receipt:
 
 def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str) -> Receipt:
     """The receipt of an order as it stands."""
-    over = facts.status == wire.COMPLETED
     found = guest_invoice(facts, view)
-    return Receipt(
-        title=_("Ride receipt") if over or found is None else _("Ride receipt, not final"),
+    unbilled = Receipt(
+        title=_("Ride receipt"),
         number=page.order.mtx,
         booking=page.order.booking_id or "",
         dated=facts.full_at(_when(facts)),
-        state="" if over and found else _state(facts, view, found),
+        state=_state(facts, view, found),
         rows=tuple(_rows(page, facts, view, cost_centre)),
-        invoice=found,
-        sum_check=sum_check(facts) if found else "",
-        payment=_payment(facts) if found else "",
+        invoice=None,
+        sum_check="",
+        payment="",
     )
+    if found is None:
+        return unbilled
+    billed = replace(unbilled, invoice=found, sum_check=sum_check(facts), payment=_payment(facts))
+    if facts.status == wire.COMPLETED:
+        return billed
+    return replace(billed, title=_("Ride receipt, not final"))
 
 
 def guest_invoice(facts: RideFacts, view: RideView) -> Invoice | None:
@@ -60,7 +65,8 @@ def sum_check(facts: RideFacts) -> str:
     trip = facts.snapshot.trip
     if facts.kind is not Kind.AUTO or trip is None:
         return ""
-    ours, theirs = sum_of(trip), payable_of(trip)
+    ours = sum_of(trip)
+    theirs = payable_of(trip)
     if ours is None or theirs is None or ours == theirs:
         return ""
     amounts = {
@@ -73,20 +79,21 @@ def sum_check(facts: RideFacts) -> str:
 def _rows(
     page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str
 ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    cab, driver = view.cab, view.driver
+    cab = view.cab or NO_CAB
+    driver = view.driver or NO_DRIVER
     room = _("room %(room)s", room=page.order.room) if page.order.room else ""
     rows: tuple[tuple[str, str, str | list[str]], ...] = (
         ("guest", _("Guest"), [page.guest.name, room]),
         ("cost_centre", _("Cost centre"), cost_centre),
         ("picked_up", _("Picked up"), facts.picked_up),
         ("pickup", _("From"), facts.pickup[1]),
-        ("drop", _("To"), view.drop.name if view.drop else _("The guest told the driver")),
+        ("drop", _("To"), facts.drop_name or _("The guest told the driver")),
         ("ride", _("Ride"), [page.offer.display_name, view.took]),
         ("coupon", _("Coupon"), facts.sent("coupon_code")),
-        ("seats", _("Seats"), str(page.order.seats) if page.order.seats else ""),
-        ("driver", _("Driver"), first_name(driver.name) if driver else ""),
-        ("car", _("Car"), cab.car if cab else ""),
-        ("plate", _("Number plate"), cab.plate if cab else ""),
+        ("seats", _("Seats"), str(page.order.seats or "")),
+        ("driver", _("Driver"), first_name(driver.name)),
+        ("car", _("Car"), cab.car),
+        ("plate", _("Number plate"), cab.plate),
     )
     for name, label, value in rows:
         parts = tuple(filter(None, [value] if isinstance(value, str) else value))
@@ -99,6 +106,9 @@ def _when(facts: RideFacts) -> datetime:
 
 
 def _state(facts: RideFacts, view: RideView, found: Invoice | None) -> str:
+    """Why there is no price, or why it may change; "" for the price of a completed ride."""
+    if found is not None and facts.status == wire.COMPLETED:
+        return ""
     if found is not None and facts.kind is Kind.AUTO:
         # T: critical
         return _("The ride is over, its payment is not: this may still change.")
@@ -116,7 +126,7 @@ def _state(facts: RideFacts, view: RideView, found: Invoice | None) -> str:
 
 def _payment(facts: RideFacts) -> str:
     trip = facts.snapshot.trip
-    paid = trip.cash_paid if facts.kind is Kind.AUTO and trip is not None else None
-    if paid and facts.status == wire.COMPLETED:
+    over = facts.status == wire.COMPLETED
+    if over and facts.kind is Kind.AUTO and trip is not None and trip.cash_paid:
         return ""  # one of the lines already says so
     return payment_name(facts.payment)

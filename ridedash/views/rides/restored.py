@@ -66,7 +66,8 @@ def show() -> str:
 @needs(BOOK)
 def take_up() -> Answer:
     """Make an order from a lost one, and redirect to it."""
-    s, staff = services(), current_staff()
+    s = services()
+    staff = current_staff()
     reference = one_line(request.form.get("reference", ""), LONGEST_REFERENCE)
     guest = one_line(request.form.get("guest", ""), MAX_NAME)
     try:
@@ -93,11 +94,12 @@ def deal() -> Answer:
 
 
 def _page(wrong: str = "") -> str:
-    s, now, property_id = services(), services().clock(), current_staff().property_id
+    s = services()
+    property_id = current_staff().property_id
     with s.db.read() as db:
         here = db.get_one(Property, property_id)
         waiting = restores.waiting(db, property_id)
-        held = _held_rides(db, property_id, now)
+        held = _held_rides(db, property_id, s.clock())
         lost = [_lost(row, here) for row in restores.lost_orders(db, property_id)]
         found = restores.homeless_orders(db) if may(ADMIN) else []
         homeless = [_lost(row, here) for row in found]
@@ -125,7 +127,7 @@ def _held_ride(page: OrderPage, now: datetime) -> HeldRide:
         guest=page.guest.name or _("Guest"),
         room=page.order.room or "",
         pickup=facts.planned(page.order.pickup_at or page.order.due_at),
-        to=facts.drop[1] if facts.drop else _("The guest tells the driver"),
+        to=facts.drop_name or _("The guest tells the driver"),
         car=page.offer.display_name,
     )
 

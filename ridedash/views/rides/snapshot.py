@@ -30,8 +30,10 @@ def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
 
     At the latest that is midnight at the property, when "tomorrow" becomes "today".
     """
-    order, ride = page.order, page.ride
-    facts, tz = RideFacts(page, now, time, "en"), zone(page.property.timezone)
+    order = page.order
+    ride = page.ride
+    facts = RideFacts(page, now, time, "en")
+    tz = zone(page.property.timezone)
     changes = [datetime.combine(now.astimezone(tz).date() + timedelta(days=1), day_time(0), tz)]
     # a failed order stops needing attention this long after one of these (views/rides/notices.py)
     starts = (order.created_at, order.resolved_at, ride.ended_at if ride else None)
@@ -45,7 +47,8 @@ def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
 
 def snapshot_of(order_id: int, now: datetime) -> tuple[Key, CacheEntry[PollBody]]:
     """The snapshot of an order, with its cache key; 404 for an order of another property."""
-    cache, staff = polls(), current_staff()
+    cache = polls()
+    staff = current_staff()
     page = f"/rides/{order_id}/snapshot.json"
     key = Key(page, (staff.property_id, staff.role), language())
     if cache is None:

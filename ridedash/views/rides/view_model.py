@@ -30,6 +30,7 @@ from ridedash.views.rides.prices import (
     invoice,
     kilometres,
     price,
+    service_duration,
 )
 from ridedash.views.web.formatting import age, listed, minutes, stamp
 from ridedash.wording import Audience, Words
@@ -40,6 +41,17 @@ POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
 STILL_MS: Final = 1_000  # interval of polls between press and answer
 WAITING_MS: Final = 5_000  # for an unknown outcome, before a ride is ordered, or after its end
+# the fields that only staff see, as the view of a guest has them
+NOT_FOR_GUESTS: Final[dict[str, Any]] = {
+    "guest": None,
+    "person": "",
+    "route": (),
+    "passengers": "",
+    "share_url": "",
+    "said_create": "",
+    "said_drop": "",
+    "undo_until": "",
+}
 
 
 @dataclass(frozen=True)
@@ -124,7 +136,8 @@ def ride_view(
     Pure; never raises for odd facts.
     """
     facts = RideFacts(page, now, time, locale)
-    status, lead = status_of(page), parts.lead(facts, audience)
+    status = status_of(page)
+    lead = parts.lead(facts, audience)
     found = invoice(facts, status, audience)
     return RideView(
         version=page.order.version,
@@ -133,22 +146,20 @@ def ride_view(
         booking_id=page.order.booking_id,
         kind=facts.kind.value,
         **_words(lead),
-        guest=words_to_show(facts) if audience is Audience.STAFF else None,
         timer=parts.timer(facts),
         notices=parts.notices(facts, audience),
         actions=parts.buttons(facts, allowed_actions(page)),
         steps=parts.steps(facts),
-        **_cab_facts(facts, audience),
+        **_cab_facts(facts),
         drop=parts.drop_place(facts),
         eta=parts.arrival(facts),
         distance=distance_left(facts),
         distance_label=distance_label(facts),
         took=distance_and_time(facts),
         **_price(facts),
-        invoice=found.without(lead.detail) if found else None,
-        **_for_staff(facts, audience is Audience.STAFF),
+        invoice=found and found.without(lead.detail),
+        **_for_staff(facts, audience),
         fee_from=stamp(facts.fee_from),
-        undo_until=_undo(page, now, audience),
         **_freshness(page, now),
         **_clock(facts),
     )
@@ -156,34 +167,39 @@ def ride_view(
 
 def words_to_show(facts: RideFacts) -> parts.GuestWords:
     """What the guest reads on the desk's screen: the state of the ride, its price, who pays it."""
-    pays = "" if detail_says_pay(facts) else guest_pays_words(facts)
-    return replace(parts.guest_words(facts), price=guest_price(facts, brief=True), pays=pays)
+    words = replace(parts.guest_words(facts), price=guest_price(facts, brief=True))
+    if detail_says_pay(facts):
+        return words
+    return replace(words, pays=guest_pays_words(facts))
 
 
 def _clock(facts: RideFacts) -> dict[str, Any]:
     """The speed of the service's clock unless it is real time; while it is stopped, its time."""
-    time = facts.time
-    speed = None if time.held or time.shown_speed == 1 else time.shown_speed
-    return {"speed": speed, "held": facts.at(facts.now) if time.held else ""}
-
-
-def _undo(page: OrderPage, now: datetime, audience: Audience) -> str:
-    until = undo_until(page.order) if audience is Audience.STAFF else None
-    return stamp(until) if until and until > now else ""
+    if facts.time.held:
+        return {"speed": None, "held": facts.at(facts.now)}
+    return {"speed": parts.running_speed(facts.time), "held": ""}
 
 
 def _freshness(page: OrderPage, now: datetime) -> dict[str, Any]:
     """The age of the facts, whether updates are expected, and when to poll next."""
-    ride, live = page.ride, is_live(page)
-    seen_at = ride.seen_at if ride else None
-    return {
-        "seen_at": seen_at,
-        "updated": age((now - seen_at).total_seconds()) if seen_at else "",
-        "freshness": freshness(seen_at, now, ride.interval_s) if live and ride else "fresh",
+    ride = page.ride
+    live = is_live(page)
+    found: dict[str, Any] = {
+        "seen_at": None,
+        "updated": "",
+        "freshness": "fresh",
         "live": live,
         "poll_ms": _poll_ms(page),
         "stop": _stops(page) and not _may_come_back(page, now),
     }
+    if ride is None:
+        return found
+    if ride.seen_at is not None:
+        found["seen_at"] = ride.seen_at
+        found["updated"] = age((now - ride.seen_at).total_seconds())
+    if live:
+        found["freshness"] = freshness(ride.seen_at, now, ride.interval_s)
+    return found
 
 
 def allowed_actions(page: OrderPage) -> tuple[Any, ...]:
@@ -212,26 +228,32 @@ def _words(words: Words) -> dict[str, Any]:
     }
 
 
-def _cab_facts(facts: RideFacts, audience: Audience) -> dict[str, Any]:
+def _cab_facts(facts: RideFacts) -> dict[str, Any]:
     return {
         "position": parts.position(facts),
         "cab": parts.cab(facts),
         "driver": parts.driver(facts),
         "otp": parts.start_code(facts),
-        "route": parts.route(facts) if audience is Audience.STAFF else (),
     }
 
 
-def _for_staff(facts: RideFacts, staff: bool) -> dict[str, Any]:
-    """The parts for staff only: the service's words and its page of the ride, fellow passengers."""
-    live = facts.status in wire.CAB_KNOWN
-    return {
-        "person": _person(facts.page) if staff else "",
-        "passengers": listed(facts.snapshot.passengers, facts.locale) if staff and live else "",
-        "share_url": (facts.snapshot.share_ride_url or "") if staff and live else "",
-        "said_create": (facts.handover_message or facts.create_message) if staff else "",
-        "said_drop": facts.accepted_message("drop") if staff else "",
+def _for_staff(facts: RideFacts, audience: Audience) -> dict[str, Any]:
+    """The fields for staff only: the service's words and its page, fellow passengers, and so on."""
+    if audience is not Audience.STAFF:
+        return NOT_FOR_GUESTS
+    found = NOT_FOR_GUESTS | {
+        "guest": words_to_show(facts),
+        "person": _person(facts.page),
+        "route": parts.route(facts),
+        "said_create": facts.handover_message or facts.create_message,
+        "said_drop": facts.accepted_message("drop"),
     }
+    if facts.status in wire.CAB_KNOWN:
+        found["passengers"] = listed(facts.snapshot.passengers, facts.locale)
+        found["share_url"] = facts.snapshot.share_ride_url or ""
+    if _may_come_back(facts.page, facts.now):
+        found["undo_until"] = stamp(undo_until(facts.page.order))
+    return found
 
 
 def _person(page: OrderPage) -> str:
@@ -251,20 +273,25 @@ def service_points(facts: RideFacts) -> str:
 
     A point that is not where ours is says how far away it is.
     """
-    ours = facts.pickup[0], facts.drop[0] if facts.drop else None
-    sent = facts.snapshot.pickup, facts.snapshot.drop
-    both = zip(sent, ours, strict=True)
-    return " – ".join(_point_words(facts, *pair) for pair in both) if any(sent) else ""
+    sent = facts.snapshot
+    if sent.pickup is None and sent.drop is None:
+        return ""
+    pickup = _point_words(facts, sent.pickup, facts.pickup[0])
+    drop = _point_words(facts, sent.drop, facts.drop and facts.drop[0])
+    return f"{pickup} – {drop}"
 
 
 def _point_words(facts: RideFacts, sent: LatLng | None, ours: LatLng | None) -> str:
     if sent is None:
         return "–"
-    away = distance_m(sent, ours) if ours is not None else 0.0
+    point = coordinates_text(sent)
+    if ours is None:
+        return point
+    away = distance_m(sent, ours)
     if away <= SAME_PLACE_M:
-        return coordinates_text(sent)
+        return point
     far = kilometres(Distance(metres=round(away)), facts.locale)
-    return _("%(point)s (%(far)s from ours)", point=coordinates_text(sent), far=far)
+    return _("%(point)s (%(far)s from ours)", point=point, far=far)
 
 
 def distance_left(facts: RideFacts) -> str:
@@ -278,7 +305,9 @@ def distance_label(facts: RideFacts) -> str:
     """The label of `distance_left`, the driver's to the pickup or the guest's to the drop."""
     if not distance_left(facts):
         return ""
-    return _("Driver's distance") if facts.status == wire.CALL_DRIVER else _("Still to go")
+    if facts.status == wire.CALL_DRIVER:
+        return _("Driver's distance")
+    return _("Still to go")
 
 
 def distance_and_time(facts: RideFacts) -> str:
@@ -289,18 +318,23 @@ def distance_and_time(facts: RideFacts) -> str:
     if facts.status != wire.COMPLETED:
         return ""
     trip = facts.snapshot.trip
-    distance = kilometres(trip.distance, facts.locale) if trip else ""
-    took = trip.ride_time or trip.trip_time if trip else None
-    began, ended = facts.since(wire.IN_PROGRESS), facts.since(wire.COMPLETED)
-    time = ""
-    if took:
-        time = minutes(took.seconds)
-    elif began and ended:
-        seconds = facts.time.elapsed(began, ended)
-        time = minutes(seconds)
-        if seconds >= 60:  # "about under a minute" is no sentence
-            time = _("about %(time)s", time=time)
+    if trip is None:
+        return _time_between_events(facts)
+    distance = kilometres(trip.distance, facts.locale)
+    time = service_duration(trip) or _time_between_events(facts)
     return " · ".join(filter(None, [distance, time]))
+
+
+def _time_between_events(facts: RideFacts) -> str:
+    """How long a ride took by our timeline; "" without its begin or its end."""
+    began = facts.since(wire.IN_PROGRESS)
+    ended = facts.since(wire.COMPLETED)
+    if began is None or ended is None:
+        return ""
+    seconds = facts.time.elapsed(began, ended)
+    if seconds < 60:  # "about under a minute" is no sentence
+        return minutes(seconds)
+    return _("about %(time)s", time=minutes(seconds))
 
 
 def is_live(page: OrderPage) -> bool:
@@ -349,7 +383,8 @@ def _lean(value: Any) -> Any:
 
 def placed_text(facts: RideFacts) -> str:
     """When and by whom the order was placed; with the day unless that is today."""
-    page, at = facts.page, facts.day_at(facts.page.order.created_at)
+    page = facts.page
+    at = facts.day_at(page.order.created_at)
     by = page.staff.name if page.staff else kiosk_words(page)
     return placed_words(at, by, page.order.started_by)
 
@@ -362,4 +397,6 @@ def kiosk_words(page: OrderPage) -> str:
     if page.kiosk is None:
         return _("kiosk")
     name = _("Kiosk %(name)s", name=page.kiosk.name)
-    return name if page.kiosk.number is None else f"{name} · K{page.kiosk.number}"
+    if page.kiosk.number is None:
+        return name
+    return f"{name} · K{page.kiosk.number}"

@@ -90,7 +90,9 @@ def page_address() -> str:
     if request.method == "GET":
         return request.full_path.rstrip("?")
     again = safe_next(request.path)
-    return again if again != "/" else form_page() or "/"
+    if again != "/":
+        return again
+    return form_page() or "/"
 
 
 def form_page() -> str:

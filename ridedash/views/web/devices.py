@@ -29,13 +29,17 @@ def init_app(app: Flask) -> None:
 
 def cookie_name(kind: KioskKind) -> str:
     """The name of the cookie of one kind of device."""
-    return f"ridedash_{kind.value}" if services().settings.demo else f"__Host-{kind.value}"
+    if services().settings.demo:
+        return f"ridedash_{kind.value}"
+    return f"__Host-{kind.value}"
 
 
 def token_of(kind: KioskKind) -> str:
     """The token in this request; "" without one."""
     token = request.cookies.get(cookie_name(kind), "")
-    return token if len(token) <= LONGEST_TOKEN else ""
+    if len(token) > LONGEST_TOKEN:
+        return ""
+    return token
 
 
 def device(kind: KioskKind) -> Kiosk | None:
@@ -45,7 +49,8 @@ def device(kind: KioskKind) -> Kiosk | None:
     """
     known: dict[KioskKind, Kiosk | None] = g.setdefault("devices", {})
     if kind not in known:
-        token, s = token_of(kind), services()
+        token = token_of(kind)
+        s = services()
         known[kind] = None
         if token:
             with s.db.read() as db:
@@ -108,7 +113,8 @@ def _renew(answer: Response) -> Response:
 
 
 def _look_after(answer: Response, kind: KioskKind, row: Kiosk) -> None:
-    s, token = services(), token_of(kind)
+    s = services()
+    token = token_of(kind)
     now = s.clock()
     seen = row.seen_at
     # seen in the future: the clock has stepped back since

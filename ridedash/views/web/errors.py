@@ -153,8 +153,12 @@ def is_of_another_address(error: CSRFError) -> bool:
 
 def log_refused_form(error: CSRFError) -> None:
     """Log why a form was refused; a wrong address is a warning, because it affects every form."""
-    of_address, why = is_of_another_address(error), error.description or ""
-    level, hint = (logging.WARNING, PASSED_ON) if of_address else (logging.INFO, "")
+    why = error.description or ""
+    level = logging.INFO
+    hint = ""
+    if is_of_another_address(error):
+        level = logging.WARNING
+        hint = PASSED_ON
     log.log(level, "a form was refused: %s%s At %s, reference %s", why, hint, route(), reference())
 
 
@@ -244,12 +248,15 @@ def _answer(
     *,
     forgotten: bool = False,
 ) -> Answer:
-    unattended = status >= 500 and request.path in DEVICE_PAGES and request.method == "GET"
-    title, meaning, step = (str(word) for word in (OUT_OF_ORDER if unattended else words))
+    again_s = ""
+    if status >= 500 and request.path in DEVICE_PAGES and request.method == "GET":
+        words = OUT_OF_ORDER  # nobody stands at the device, which tries again by itself
+        again_s = str(AGAIN_S)
+    title, meaning, step = (str(word) for word in words)
     if wants_json():
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
     g.error_page = status not in WITH_BAR  # such a page has no top bar, which queries the database
     facts: dict[str, Any] = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in}
-    facts |= {"reference": reference(), "again_s": str(AGAIN_S) if unattended else ""}
+    facts |= {"reference": reference(), "again_s": again_s}
     facts |= {"ride": ride, "forgotten": forgotten}
     return render_template("web/error.html", status=status, **facts), status

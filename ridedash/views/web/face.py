@@ -24,7 +24,8 @@ bp = Blueprint("faces", __name__, url_prefix="/face")
 ADDRESS: Final = "/face/"
 LOGO: Final = re.compile(r"[0-9a-f]{64}\.(png|svg)")
 SHEET: Final = re.compile(r"([0-9a-f]{6})\.css")
-A_DAY, A_YEAR = 86_400, 31_536_000  # seconds
+A_DAY: Final = 86_400  # seconds
+A_YEAR: Final = 31_536_000  # seconds
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,9 @@ def file(name: str) -> BaseResponse:
     if content is None:
         abort(404)
     logo = Response(content, content_type=KINDS[found[1]])
-    return _cacheable(compressed(logo) if found[1] == "svg" else logo, A_YEAR)
+    if found[1] == "svg":
+        logo = compressed(logo)
+    return _cacheable(logo, A_YEAR)
 
 
 def _cacheable(answer: Response, seconds: int) -> BaseResponse:

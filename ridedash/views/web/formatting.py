@@ -53,11 +53,9 @@ def money(
     places = PLACES if hundredths else places_of(currency)
     cents = decimals or (cents and _coins(currency) != 0)
     shown = _money(amount, currency, locale, cents, places)
-    return (
-        shown
-        if locale == "en"
-        else LocalisedFact(shown, _money(amount, currency, "en", cents, places))
-    )
+    if locale == "en":
+        return shown
+    return LocalisedFact(shown, _money(amount, currency, "en", cents, places))
 
 
 def places_of(currency: str | None) -> int:
@@ -87,15 +85,14 @@ def _rounded(amount: Decimal, places: int) -> Decimal:
 
 
 def _money(amount: Decimal, currency: str | None, locale: str, cents: bool, places: int) -> str:
-    amount, known = _rounded(amount, places), _known(locale)
-    coins = _coins(currency)
+    amount = _rounded(amount, places)
+    known = _known(locale)
     whole = amount == amount.to_integral_value() and not cents
-    digits = (0, 0) if whole else (places, places)
-    if currency is None or coins is None:
+    if currency is None or _coins(currency) is None:
         return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=known))
     try:
         pattern = copy(Locale.parse(known).currency_formats["standard"])
-        pattern.frac_prec = digits
+        pattern.frac_prec = (0, 0) if whole else (places, places)
         shown = format_currency(amount, currency, pattern, locale=known, currency_digits=False)
         return _sign(_CODE_END.sub("\u00a0", shown))
     except (UnknownLocaleError, ValueError):
@@ -113,8 +110,9 @@ def decimal(number: float, locale: str = "en") -> str:
 
 def exact(number: Decimal, locale: str = "en") -> str:
     """A number with all its decimals and without groups, as a language writes it: "1.25"."""
-    whole = number == number.to_integral_value()
-    shown = number.to_integral_value() if whole else number.normalize()
+    shown = number.to_integral_value()
+    if number != shown:
+        shown = number.normalize()
     known = formats_of(locale)
     return str(
         format_decimal(shown, locale=known, decimal_quantization=False, group_separator=False)
@@ -128,7 +126,8 @@ def listed(parts: Iterable[str], locale: str = "en") -> str:
 
 def measured(parts: Iterable[str], locale: str = "en") -> str:
     """Several measures of one thing, side by side: "4 h, 40 km", in Japanese "4 h 40 km"."""
-    measures, styles = list(parts), Locale.parse(formats_of(locale)).list_patterns
+    measures = list(parts)
+    styles = Locale.parse(formats_of(locale)).list_patterns
     # Babel's `format_list` uses a single style, and raises KeyError if CLDR takes one of its
     # patterns from the next style (Spanish from two parts on, German and Hindi from three).
     known: ChainMap[str, str] = ChainMap(*(styles[name] for name in _UNIT_STYLES if name in styles))
@@ -149,9 +148,11 @@ def days_text(first: date, last: date, locale: str = "en") -> str:
         return day_text(first, "yMMMd", locale)
     if locale != "en":
         return str(format_interval(first, last, "yMMMd", locale=formats_of(locale)))
-    parts = "yMMMd"
-    if first.year == last.year:
-        parts = "MMMd" if first.month != last.month else "d"
+    parts = "d"
+    if first.year != last.year:
+        parts = "yMMMd"
+    elif first.month != last.month:
+        parts = "MMMd"
     return f"{day_text(first, parts)} – {day_text(last, 'yMMMd')}"
 
 
@@ -164,7 +165,8 @@ def _sign(text: str) -> str:
     bare = text.lstrip("\u200e\u200f")
     if not bare.startswith("-"):
         return text
-    return text.replace("-", "\u200e−" if text.startswith("\u200f") else "−", 1)
+    minus = "\u200e−" if text.startswith("\u200f") else "−"
+    return text.replace("-", minus, 1)
 
 
 @lru_cache(maxsize=32)
@@ -224,15 +226,14 @@ def weekday_time(at: datetime, tz: ZoneInfo, locale: str = "en") -> str:
 
 def planned_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
     """When a planned ride is: 17:10 today, 05:10 tomorrow, 05:10 on Thu 5 Mar."""
-    here, time = at.astimezone(tz), clock_time(at, tz, locale)
+    here = at.astimezone(tz)
+    time = clock_time(at, tz, locale)
     days = (here.date() - now.astimezone(tz).date()).days
-    if days in (0, 1):
-        return _("%(time)s tomorrow", time=time) if days else _("%(time)s today", time=time)
-    return _(
-        "%(time)s on %(day)s",
-        time=time,
-        day=day_text(here, "MMMEd", locale),
-    )
+    if days == 0:
+        return _("%(time)s today", time=time)
+    if days == 1:
+        return _("%(time)s tomorrow", time=time)
+    return _("%(time)s on %(day)s", time=time, day=day_text(here, "MMMEd", locale))
 
 
 def time_in_full(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
@@ -240,19 +241,18 @@ def time_in_full(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
 
     Tomorrow, Tue 24 Nov, 06:15, in 14 h 20 min.
     """
-    here, time = at.astimezone(tz), clock_time(at, tz, locale)
+    here = at.astimezone(tz)
+    time = clock_time(at, tz, locale)
     on = day_text(here, "MMMEd", locale)
     days = (here.date() - now.astimezone(tz).date()).days
     # Whole minutes, rounded down: the typed text "in 17 min" means the first whole minute that is
     # at least 17 minutes away, so the text shown here is "in 17 min" again.
     ahead = _ahead(int((at - now).total_seconds()) // 60, days)
     words = {"day": on, "time": time, "ahead": ahead}
-    if days in (0, 1):
-        today, tomorrow = (
-            _("Today, %(day)s, %(time)s, %(ahead)s"),
-            _("Tomorrow, %(day)s, %(time)s, %(ahead)s"),
-        )
-        return (tomorrow if days else today) % words
+    if days == 0:
+        return _("Today, %(day)s, %(time)s, %(ahead)s") % words
+    if days == 1:
+        return _("Tomorrow, %(day)s, %(time)s, %(ahead)s") % words
     return _("%(day)s, %(time)s, %(ahead)s") % words
 
 
@@ -268,8 +268,9 @@ def flight_words(number: str | None, when: FlightTime, tz: ZoneInfo, locale: str
     if when.at is None:
         return with_pauses(number, "")
     at = weekday_time(when.at, tz, locale)
-    lands = _("lands %(at)s", at=at)
-    return with_pauses(number, lands if when.lands else _("leaves %(at)s", at=at))
+    if when.lands:
+        return with_pauses(number, _("lands %(at)s", at=at))
+    return with_pauses(number, _("leaves %(at)s", at=at))
 
 
 def _ahead(minutes: int, days: int) -> str:
@@ -289,28 +290,36 @@ def belonging(car: tuple[int, int] | None, series: tuple[int, int] | None, *, ba
 
     "" for a single order.
     """
-    parts = [
-        _("Way back") if back else "",
-        _("Car %(n)d/%(cars)d", n=car[0], cars=car[1]) if car else "",
-        _("Ride %(n)d/%(rides)d", n=series[0], rides=series[1]) if series else "",
-    ]
-    return " · ".join(filter(None, parts))
+    parts = []
+    if back:
+        parts.append(_("Way back"))
+    if car:
+        parts.append(_("Car %(n)d/%(cars)d", n=car[0], cars=car[1]))
+    if series:
+        parts.append(_("Ride %(n)d/%(rides)d", n=series[0], rides=series[1]))
+    return " · ".join(parts)
 
 
 def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     """An instant with its date and zone, for print and for titles."""
     if at is None:
         return ""
-    here, known = at.astimezone(tz), _known(formats_of(locale))
-    on, clock = day_text(here, "yMMMd", locale), format_datetime(here, "HH:mm z", locale=known)
+    here = at.astimezone(tz)
+    known = _known(formats_of(locale))
+    on = day_text(here, "yMMMd", locale)
+    clock = format_datetime(here, "HH:mm z", locale=known)
     if isinstance(known, Locale) and known.text_direction == "rtl":
         clock = f"\u2066{clock}\u2069"  # otherwise the plus sign of +0530 would follow the digits
-    return f"{on}, {clock}" if locale == "en" else joined(on, clock, locale)
+    if locale == "en":
+        return f"{on}, {clock}"
+    return joined(on, clock, locale)
 
 
 def stamp(at: datetime | None) -> str:
     """An instant for scripts: ISO 8601 in UTC with milliseconds; "" when unknown."""
-    return "" if at is None else at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if at is None:
+        return ""
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def minutes(seconds: float | None) -> str:
@@ -360,19 +369,24 @@ def plate(text: str | None) -> str:
     """
     raw = " ".join((text or "").split())
     match = _PLATE.fullmatch(re.sub(r"[ \-]", "", raw).upper())
-    return " ".join(filter(None, match.groups())) if match else raw
+    if match is None:
+        return raw
+    return " ".join(filter(None, match.groups()))
 
 
 def spelled(text: str) -> str:
     """A plate letter by letter, for reading aloud."""
-    return " ".join(text.replace(" ", "")) if len(text) <= LONGEST_PLATE else text
+    if len(text) > LONGEST_PLATE:
+        return text
+    return " ".join(text.replace(" ", ""))
 
 
 def initials(name: str | None) -> str:
     """Up to two initials; a driver's replace a picture, because pictures are never loaded."""
     words = re.findall(r"\w+", name or "")
-    picked = [words[0], words[-1]] if len(words) > 1 else words
-    return "".join(word[0] for word in picked).upper()
+    if len(words) > 1:
+        words = [words[0], words[-1]]
+    return "".join(word[0] for word in words).upper()
 
 
 TITLES: Final = frozenset(
@@ -400,7 +414,8 @@ def first_name(name: str | None) -> str:
     """The first name; "" when only a title and a family name are known. A call sign stays whole."""
     words = (name or "").split()
     titled = bool(words) and words[0].rstrip(".").casefold() in TITLES
-    words = words[1:] if titled else words
+    if titled:
+        words = words[1:]
     if not words or (titled and len(words) == 1):
         return ""
     if words[0].casefold() in CALL_SIGNS:
@@ -410,7 +425,9 @@ def first_name(name: str | None) -> str:
 
 def clock_held(at: str) -> str:
     """In a demo, the message that the service's clock is held at this time; "" for ""."""
-    return _("The demo's clock is held at %(at)s. All rides stand still.", at=at) if at else ""
+    if not at:
+        return ""
+    return _("The demo's clock is held at %(at)s. All rides stand still.", at=at)
 
 
 def driver_words(name: str | None) -> str:

@@ -26,7 +26,9 @@ SALT: Final = "page of"
 LEFT_OUT: Final = frozenset(
     {"csrf_token", OWNER, "show", "quick", "departs_choice", "guest_starts"}
 )
-TABLE, COLUMN = "kept_forms", "form"  # what the encryption is bound to, beside the person
+# what the encryption is bound to, beside the person
+TABLE: Final = "kept_forms"
+COLUMN: Final = "form"
 Fields = list[tuple[str, str]]
 
 
@@ -65,8 +67,9 @@ def opened(text: str, staff_id: int, property_id: int) -> Fields:
         at, fields = json.loads(s.vault.decrypt(text, TABLE, _row(staff_id, property_id), COLUMN))
     except DecryptionFailed:
         return []
-    is_old = s.clock().timestamp() - at > KEPT_FOR.total_seconds()
-    return [] if is_old else [(name, value) for name, value in fields]
+    if s.clock().timestamp() - at > KEPT_FOR.total_seconds():
+        return []
+    return [(name, value) for name, value in fields]
 
 
 def _row(staff_id: int, property_id: int) -> str:

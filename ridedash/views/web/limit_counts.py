@@ -41,7 +41,8 @@ class LimitCounts(Storage):
                 self._purge_at = now + PURGE_S
             count, until = self._counts.get(key, (0, 0.0))
             if until <= now:
-                count, until = 0, now + expiry
+                count = 0
+                until = now + expiry
             self._counts[key] = count + amount, until
         return count + amount
 
@@ -61,7 +62,8 @@ class LimitCounts(Storage):
     def reset(self) -> int:
         """Begin anew. Returns how many keys there were."""
         with self._lock:
-            known, self._counts = len(self._counts), {}
+            known = len(self._counts)
+            self._counts = {}
         return known
 
     def clear(self, key: str) -> None:

@@ -50,7 +50,8 @@ def keep_private(answer: Response) -> Response:
 
 def _choices() -> list[LanguageChoice]:
     """The languages of this page; none if there is only one."""
-    here, current = g.get("guests", offered().guests), language()
+    here = g.get("guests", offered().guests)
+    current = language()
     codes = [code for code in LANGUAGES if code in here or code in ("en", current)]
     rows = [LANGUAGES[code] for code in codes]
     if len(rows) < 2:

@@ -47,7 +47,9 @@ def pin_name(geocoder: Geocoder, name: str, point: LatLng) -> str:
     words = address((found.street, found.area)) if found else ""
     if words:
         return _near(words)[:200]
-    return name if is_typed else pin_words(point)
+    if is_typed:
+        return name
+    return pin_words(point)
 
 
 def named_points(geocoder: Geocoder, typed: TypedPlaces) -> tuple[Place, ...]:
@@ -61,7 +63,9 @@ def named_points(geocoder: Geocoder, typed: TypedPlaces) -> tuple[Place, ...]:
 def only_place(found: Sequence[Place], name: str) -> Place | None:
     """The place that a name means beyond doubt: the only one of this name, or the only one."""
     exact = [place for place in found if place.name.casefold() == name.casefold()] or found
-    return exact[0] if len(exact) == 1 else None
+    if len(exact) != 1:
+        return None
+    return exact[0]
 
 
 def _near(place: str) -> str:

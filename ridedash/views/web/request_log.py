@@ -47,11 +47,18 @@ def reference() -> str:
     """The id of this request: from a trusted proxy, or made here on first use."""
     name: str | None = g.get("reference")
     if name is None:
-        given = request.headers.get(HEADER, "") if services().settings.trusted_proxies else ""
-        name = g.reference = (
-            given if REQUEST_NAME.fullmatch(given) else f"{random.getrandbits(32):08X}"
-        )
+        name = g.reference = _given_reference() or f"{random.getrandbits(32):08X}"
     return name
+
+
+def _given_reference() -> str:
+    """The id from a trusted proxy; "" without a usable one."""
+    if not services().settings.trusted_proxies:
+        return ""
+    given = request.headers.get(HEADER, "")
+    if not REQUEST_NAME.fullmatch(given):
+        return ""
+    return given
 
 
 def route() -> str:

@@ -85,7 +85,9 @@ def of_files(settings: Settings) -> dict[str, str]:
     A page needs dozens of files, so each has only the headers that have an effect on it.
     """
     headers = {"Content-Security-Policy": INERT_POLICY} | ALWAYS
-    return headers if settings.demo else headers | LIVE_ONLY
+    if settings.demo:
+        return headers
+    return headers | LIVE_ONLY
 
 
 def nonce() -> str:
@@ -117,7 +119,9 @@ def _with_frames(policy: str) -> str:
     The stage, which calls `let_frames_in`, may contain frames with our own pages.
     """
     policy = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
-    return f"{policy}; frame-src 'self'" if g.get("frames_in") else policy
+    if not g.get("frames_in"):
+        return policy
+    return f"{policy}; frame-src 'self'"
 
 
 def let_frames_in() -> None:
@@ -133,4 +137,6 @@ def let_forms_lead_to(url: str) -> None:
 def origin(url: str) -> str:
     """The scheme and host of a URL; empty for a path."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+    if not parts.netloc:
+        return ""
+    return f"{parts.scheme}://{parts.netloc}"

@@ -52,7 +52,9 @@ def demo_words(settings: Settings) -> str:
 def marked(name: str) -> str:
     """The name of a file to download; the name says so if it is of a demo or a rehearsal."""
     settings = services().settings
-    return f"demo-{name}" if settings.demo or settings.rehearsal else name
+    if settings.demo or settings.rehearsal:
+        return f"demo-{name}"
+    return name
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,9 @@ class StaffBar:
             fields["held"] = self.held
         if self.kiosk:
             fields["kiosk"] = self.kiosk
-        return fields | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
+        if self.alerts:
+            fields["alerts"] = [vars(each) for each in self.alerts]
+        return fields
 
 
 @dataclass(frozen=True)
@@ -145,36 +149,45 @@ def _is_missed(db: Session, ring: Ring, prop: Property | None, now: datetime) ->
 
 def staff_bar(facts: BarFacts) -> StaffBar:
     """The bar of the signed-in user, with what can change while a page is open."""
-    prop, found, now = facts.prop, facts.restored, facts.at
+    found = facts.restored
     text = _("%(n)d unknown", n=facts.unknown)
     asking = tuple(each for each in facts.rings if each.what != "silent")
     if facts.unknown_since is not None:
-        text = f"{text} · {age((now - facts.unknown_since).total_seconds())}"
-    return StaffBar(
-        prop.name if prop else "",
-        current_staff().name,
-        facts.unknown,
-        text,
-        stamp(facts.unknown_since),
-        _stopped(facts),
-        "" if prop is None else _silent(facts.alarms, prop, now),
-        "" if prop is None or found is None else _restored(found, prop, now),
-        "" if prop is None else _held_message(prop, now),
-        found is not None and bool(found.held or found.lost),
-        (
+        text = f"{text} · {age((facts.at - facts.unknown_since).total_seconds())}"
+    bar = StaffBar(
+        property_name="",
+        staff_name=current_staff().name,
+        unknown=facts.unknown,
+        unknown_text=text,
+        unknown_since=stamp(facts.unknown_since),
+        stopped=_stopped(facts),
+        silent="",
+        decide=found is not None and bool(found.held or found.lost),
+        alerts=(
             *map(_in_need, facts.accounts),
             *map(_waiting_list, facts.lists),
             *_silent_kiosks(facts),
             *_wrong_clock(facts.alarms.clock_ahead_s),
         ),
-        asking,
-        _asking(asking),
+        rings=asking,
+        kiosk=_asking(asking),
+    )
+    prop = facts.prop
+    if prop is None:
+        return bar
+    return replace(
+        bar,
+        property_name=prop.name,
+        silent=_silent(facts.alarms, prop, facts.at),
+        restored=_restored(found, prop, facts.at),
+        held=_held_message(prop, facts.at),
     )
 
 
 def page_bar(db: Session, now: datetime) -> StaffBar:
     """The bar with the user's preferences, which a page reads only once."""
-    prefers, bar = db.get_one(Staff, current_staff().id), staff_bar(bar_facts(db, now))
+    prefers = db.get_one(Staff, current_staff().id)
+    bar = staff_bar(bar_facts(db, now))
     return replace(bar, shortcuts=prefers.shortcuts, sound=prefers.sound)
 
 
@@ -192,15 +205,16 @@ def _stopped(facts: BarFacts) -> str:
     It gives a time of day instead of an age, so that a screen reader reads the message only once,
     and not at each poll.
     """
-    age_s, prop, now = facts.heartbeat_s, facts.prop, facts.at
+    age_s = facts.heartbeat_s
     if is_alive(age_s):
         return ""
-    if age_s is None or prop is None:
+    if age_s is None or facts.prop is None:
         return _(
             "Live updates have not started: the program that fetches them is not running. Rides go "
             "on; what is shown here is not refreshed."
         )
-    at = day_time(now - timedelta(seconds=age_s), now, zone(prop.timezone), locale())
+    stopped_at = facts.at - timedelta(seconds=age_s)
+    at = day_time(stopped_at, facts.at, zone(facts.prop.timezone), locale())
     return _(
         "Live updates stopped at %(at)s. Rides go on; what is shown here is not being refreshed.",
         at=at,
@@ -233,8 +247,10 @@ def _silent(wrong: Alarms, prop: Property, now: datetime) -> str:
     return f"{refused} {todo}"
 
 
-def _restored(found: Waiting, prop: Property, now: datetime) -> str:
+def _restored(found: Waiting | None, prop: Property, now: datetime) -> str:
     """The message that the database was restored from a backup, and how much is to be decided."""
+    if found is None:
+        return ""
     at = ""
     if found.restored_to is not None:
         at = day_time(found.restored_to, now, zone(prop.timezone), locale())
@@ -275,7 +291,9 @@ def _asking(asking: tuple[Ring, ...]) -> str:
         return ngettext("Kiosk: %(num)d waits for you", "Kiosk: %(num)d wait for you", len(asking))
     if helps:
         return ngettext("Kiosk: %(num)d asks for help", "Kiosk: %(num)d ask for help", helps)
-    return ngettext("Kiosk: %(num)d to approve", "Kiosk: %(num)d to approve", asks) if asks else ""
+    if asks:
+        return ngettext("Kiosk: %(num)d to approve", "Kiosk: %(num)d to approve", asks)
+    return ""
 
 
 def _silent_kiosks(facts: BarFacts) -> list[Alert]:
@@ -303,13 +321,15 @@ def _wrong_clock(ahead_s: float | None) -> list[Alert]:
     """The alert that planned rides wait, because a worker's clock differs from the service's."""
     if ahead_s is None:
         return []
-    fast, slow = _("The clock of ridedash is fast"), _("The clock of ridedash is slow")
+    title = _("The clock of ridedash is slow")
+    if ahead_s > 0:
+        title = _("The clock of ridedash is fast")
     detail = _(
         "It is %(n)d min from the ride company's. Planned rides wait until it is right: tell "
         "whoever runs ridedash, and book by hand what must go.",
         n=round(abs(ahead_s) / 60),
     )
-    return [Alert("clock", fast if ahead_s > 0 else slow, detail, "", "")]
+    return [Alert("clock", title, detail, "", "")]
 
 
 def _waiting_list(found: ListInNeed) -> Alert:
@@ -327,7 +347,6 @@ def _waiting_list(found: ListInNeed) -> Alert:
 
 
 def _in_need(account: AccountInNeed) -> Alert:
-    mine = may(MANAGE)
     if account.is_unreadable:
         title = _("ridedash can't read its link to %(account)s", account=account.label)
         detail = _(
@@ -335,12 +354,9 @@ def _in_need(account: AccountInNeed) -> Alert:
             "sent until then."
         )
         return Alert(f"key-{account.id}", title, detail, "", "")
-    return Alert(
-        f"reconnect-{account.id}",
-        _("%(account)s needs reconnecting", account=account.label),
-        _("Its rides show their last facts until then.")
-        if mine
-        else _("Ask a manager: rides show their last facts."),
-        _("Reconnect") if mine else "",
-        "/admin/accounts" if mine else "",
-    )
+    title = _("%(account)s needs reconnecting", account=account.label)
+    if not may(MANAGE):
+        detail = _("Ask a manager: rides show their last facts.")
+        return Alert(f"reconnect-{account.id}", title, detail, "", "")
+    detail = _("Its rides show their last facts until then.")
+    return Alert(f"reconnect-{account.id}", title, detail, _("Reconnect"), "/admin/accounts")

@@ -37,7 +37,7 @@ def seed(services: Services) -> None:
     if known is not None:
         _require_secrets(services, known.property_id)
         return
-    password = sign_in(services.settings.instance)[1]
+    hashed = passwords.hashed(sign_in(services.settings.instance)[1])
     tokens = [
         (user, mint_token(services.settings.instance / "sandbox.db", user.id))
         for user in SANDBOX_USERS
@@ -57,7 +57,6 @@ def seed(services: Services) -> None:
             pickup_lat=hotel.position.lat,
             pickup_lng=hotel.position.lng,
         )
-        hashed = passwords.hashed(password)
         staff = properties.add_staff(session, property_.id, "Front desk", hashed, "manager", now)
         staff.sign_in_name = SIGN_IN_NAME
         for user, token in tokens:

@@ -32,7 +32,7 @@ export function check(k) {
         make(
           "div",
           `k-fact k-fact-${key}`,
-          make("dt", "", k.t(key)),
+          make("dt", "if-room", k.t(key)),
           make("dd", "", shownAs(visit, key, text)),
           beneath(k.english(text), "dd"),
         ),

@@ -48,7 +48,7 @@ export class Frame {
     if (view.from) question.dataset.from = view.from;
     question.tabIndex = -1;
     const english = beneath(this.k.english(view.question));
-    const words = make("div", "k-words", question, english, ...(view.facts ?? []));
+    const words = make("div", "k-words if-room", question, english, ...(view.facts ?? []));
     if (this.#hasBand(view)) words.prepend(make("div", "k-band", motif()));
     const controls = make("div", "k-controls", ...(view.controls ?? []));
     this.stage.replaceChildren(words, controls);

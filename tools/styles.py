@@ -34,7 +34,7 @@ SCALE: Final = {
 }
 # what gives names of the scale other values and has colours of its own
 SURFACES: Final = (
-    *(":root", ".kiosk", ".ride-map", ".stage-page", ".to-guest", ".beside"),
+    *(":root", ".kiosk", ".ride-map", ".stage-page", ".to-guest", ".guest-ride", ".beside"),
     *(".paper", ".sheet", ".dense", ".face-try", ".face-try-dark"),
     *(".door-row", ".door-in", ".is-stacked .door-in", ".is-grand .door-in", ".door-colour"),
 )

@@ -103,7 +103,7 @@ class Form {
     this.fields = fields;
     this.missing = missing;
     this.go = go;
-    this.note = make("p", "k-note strong k-problem if-room", problem);
+    this.note = make("p", "k-note strong if-any k-problem if-room", problem);
     this.note.setAttribute("role", problem ? "alert" : "status");
     this.said = make("p", "k-said"); // on a small screen, in place of hint and label
     this.said.setAttribute("aria-hidden", "true");

@@ -74,7 +74,7 @@ export class Panel {
       if (this.pin.length === 6) this.#sendAction("open");
     });
     draw();
-    const note = make("p", "k-note strong k-problem if-room", problem);
+    const note = make("p", "k-note strong if-any k-problem if-room", problem);
     if (problem) note.setAttribute("role", "alert");
     this.#lay(k.t("staff_pin"), dots, note, digits, this.#buttons());
   }

@@ -256,7 +256,7 @@ export class RideMap {
     let marker = null;
     let angle = 0;
     const element = node("span", "map-cab");
-    const flag = node("span", "strong map-cab-flag");
+    const flag = node("span", "strong if-any map-cab-flag");
     element.append(turn, flag);
     const settle = () => (element.style.transform = this.#rest(marker.getLatLng()));
     return {

@@ -26,14 +26,17 @@ def test_the_linter_passes_the_style_sheets_of_the_project() -> None:
     ("sheet", "fault"),
     [
         (".card { color: var(--ink); }", "--ink is used, but not defined"),
-        (".card { --paint: red; }", "--paint is defined, but not used"),
-        (".card { --ink: red; color: var(--ink); }", ""),
-        (".tone-late, .leaflet-zoom { color: red; }", ""),
-        ("@media print { .cart { color: red; } }", "a.css: nothing sets the class cart"),
-        ("/* .cart { } */ .card { color: red; color: blue; }", "a.css: .card declares color twice"),
+        (".card { --paint: 1; }", "--paint is defined, but not used"),
+        (".card { --ink: 1; color: var(--ink); }", ""),
+        (".tone-late, .leaflet-zoom { color: inherit; }", ""),
+        ("@media print { .cart { color: inherit; } }", "a.css: nothing sets the class cart"),
+        (
+            "/* .cart { } */ .card { color: inherit; color: unset; }",
+            "a.css: .card declares color twice",
+        ),
         (".card { content: none; content: none; }", ""),
-        (".lamp-on, .is-lit, .glow { color: red; }", ""),
-        (".wide, .cart-foot, .tab-one { color: red; }", WORDS_IN_PROSE),
+        (".lamp-on, .is-lit, .glow { color: inherit; }", ""),
+        (".wide, .cart-foot, .tab-one { color: inherit; }", WORDS_IN_PROSE),
     ],
 )
 def test_the_linter_finds_what_nothing_sets_uses_or_defines(sheet: str, fault: str) -> None:
@@ -44,6 +47,86 @@ def test_the_linter_finds_what_nothing_sets_uses_or_defines(sheet: str, fault: s
         "spot.classList.add(`glow ${tone}`, find(`#tab-${id}`));",
     }
     assert "".join(faults({"a.css": sheet}, users)) == fault
+
+
+SURFACE = ":root { --t-label: 13px; --w-strong: 600; --s1: 4px; --r1: 6px; --ink: #123; }"
+USED = (
+    ".card { font: var(--w-strong) var(--t-label)/1.2 var(--sans); padding: var(--s1); "
+    "border-radius: var(--r1); color: var(--ink); }"
+)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "font-size: 13px",
+        "font-size: calc(var(--t-label) * 2)",
+        "font: 600 1rem/1.5 var(--sans)",
+        "font-weight: 650",
+        "font-weight: bold",
+        "padding: 0.3rem var(--s1)",
+        "margin-block-end: calc(var(--s1) + 1px)",
+        "gap: 2mm",
+        "row-gap: 0.5em",
+        "border-radius: 50%",
+        "border-end-end-radius: 6px",
+        "color: #123",
+        "background: rgb(0 0 0 / 0.5)",
+        "border: 1px solid white",
+        "--own: #123",
+        "--t-label: 12px",
+        "--s1: 3px",
+    ],
+)
+def test_the_linter_refuses_what_is_not_on_the_scale(declared: str) -> None:
+    users = {"page.html": '<p class="card" style="--own --sans">'}
+    scale = f"{SURFACE} :root {{ --sans: serif; }} {USED}"
+    assert faults({"a.css": scale}, users) == []
+    found = faults({"a.css": f"{scale} .card {{ {declared}; }}"}, users)
+    assert found == [f"a.css: .card has {declared}"]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "font-size: inherit",
+        "font-size: 105%",
+        "margin: 0 auto",
+        "margin: calc(-1 * var(--s1)) 0",
+        "padding: max(var(--s1), var(--tap))",
+        "gap: var(--gap)",
+        "border-radius: 0 var(--r1) var(--r1) 0",
+        "border: 1px solid currentColor",
+        "color: CanvasText",
+        "inline-size: 3rem",
+        "line-height: 1.3",
+    ],
+)
+def test_the_linter_passes_what_refers_to_the_scale(declared: str) -> None:
+    named = ":root { --sans: serif; --tap: 44px; --gap: var(--s1); }"
+    users = {"page.html": '<p class="card" style="--gap --tap">'}
+    assert faults({"a.css": f"{SURFACE} {named} {USED} .card {{ {declared}; }}"}, users) == []
+
+
+def test_the_linter_follows_a_space_to_its_length() -> None:
+    users = {"page.html": '<p class="card">'}
+    sheet = f"{SURFACE} :root {{ --sans: serif; }} {USED} .card {{ --gap: 3px; gap: var(--gap); }}"
+    assert faults({"a.css": sheet}, users) == ["a.css: .card has gap: var(--gap)"]
+
+
+def test_the_linter_counts_the_names_of_the_scale() -> None:
+    names = "".join(f"--t-{n}: {n}px; --r{n}: {n}px; " for n in range(9))
+    found = faults({"a.css": f":root {{ {names} }}"}, {"page.js": names})
+    assert found == ["9 sizes of type, more than 8", "9 radii, more than 4"]
+
+
+def test_the_linter_finds_a_second_visually_hidden() -> None:
+    users = {"page.html": '<p class="card visually-hidden">'}
+    rule = "{ clip-path: inset(50%); }"
+    sheet = f".visually-hidden {rule} @media (width > 9rem) {{ .card {rule} }}"
+    assert faults({"a.css": sheet}, users) == [
+        "a.css: .card is visually hidden by a rule of its own"
+    ]
 
 
 @pytest.mark.browser

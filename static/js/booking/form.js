@@ -229,7 +229,7 @@ export class BookForm extends EventTarget {
     const parts = this.when.button({ ...choice, name }).split(/\{(drop|pickup)\}/);
     const words = element("span", "");
     for (const [number, part] of parts.entries())
-      words.append(number % 2 ? element("bdi", "book-drop", trip.at(part)?.name) : part);
+      words.append(number % 2 ? element("bdi", "one-line book-drop", trip.at(part)?.name) : part);
     return words;
   }
 

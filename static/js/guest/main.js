@@ -142,7 +142,7 @@ class GuestPage {
       if (state === "now") item.setAttribute("aria-current", "step");
       else item.removeAttribute("aria-current");
       setText(item.querySelector(".guest-step-time"), time);
-      item.querySelector(".guest-dot").replaceChildren(...(state === "done" ? [checkIcon()] : []));
+      item.querySelector(".step-dot").replaceChildren(...(state === "done" ? [checkIcon()] : []));
     });
   }
 

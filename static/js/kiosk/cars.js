@@ -42,8 +42,8 @@ function card(k, each, i) {
     "k-car-left",
     make("span", "k-car-name", carName(each.name)),
     each.size ? make("span", "k-car-size", fact(each.size)) : null,
-    tag ? make("span", "k-car-tag", k.t(tag)) : null,
-    busy ? make("span", "k-car-surge", icon("surge"), fact(busy)) : null,
+    tag ? make("span", "strong k-car-tag", k.t(tag)) : null,
+    busy ? make("span", "strong k-car-surge", icon("surge"), fact(busy)) : null,
   );
   const away = Number.isFinite(each.minutes) ? k.t("away", { n: each.minutes }) : "";
   const right = make(
@@ -77,8 +77,8 @@ function meet(k, where) {
   const words = make(
     "div",
     "k-meet-words",
-    make("span", "k-label", k.t("meet_at")),
-    make("span", "k-meet-name", fact(where.name)),
+    make("span", "secondary k-label", k.t("meet_at")),
+    make("span", "strong k-meet-name", fact(where.name)),
     walk(where),
   );
   const points = where.points ?? [];
@@ -87,7 +87,7 @@ function meet(k, where) {
       ? control("change", "k-button k-change", () => k.go("meet"), k.t("change"))
       : null;
   if (change) named(change, k.paused(k.t("change"), `${k.t("meet_at")} ${where.name}`));
-  return make("div", "k-meet", icon("pickup"), words, change);
+  return make("div", "line k-meet", icon("pickup"), words, change);
 }
 
 function walk(where) {
@@ -100,7 +100,7 @@ export function meetAt(k) {
   const { points } = k.visit.answer.meet;
   const list = make("div", "k-results");
   const cards = points.map((each, i) => {
-    const words = make("span", "k-place-name", fact(each.name));
+    const words = make("span", "strong k-place-name", fact(each.name));
     const act = () => k.choosePoint(each);
     const node = control(
       `point-${i}`,
@@ -128,7 +128,7 @@ export function meetAt(k) {
 /** The choice of the number of seats in a shared car: one card for each number. */
 export function people(k) {
   const cards = k.visit.car.seats.map(({ seats, people: words, price }) => {
-    const name = make("span", "k-place-name", words);
+    const name = make("span", "strong k-place-name", words);
     const cost = make("span", "k-price num", fact(price));
     const act = () => k.chooseSeats(seats);
     const node = control(`seats-${seats}`, "k-button k-card k-seats", act, name, cost);

@@ -32,7 +32,7 @@ export function check(k) {
         make(
           "div",
           `k-fact k-fact-${key}`,
-          make("dt", "", k.t(key)),
+          make("dt", "if-room", k.t(key)),
           make("dd", "", shownAs(visit, key, text)),
           beneath(k.english(text), "dd"),
         ),
@@ -41,7 +41,7 @@ export function check(k) {
   return {
     question: k.t("check"),
     facts: [visit.changed ? changed(k) : null, list].filter(Boolean),
-    controls: [make("div", "k-deeds", bookButton(k))],
+    controls: [make("div", "wrap k-deeds", bookButton(k))],
     look: "check",
   };
 }
@@ -205,5 +205,5 @@ function finish(k) {
 }
 
 function actionRow(...nodes) {
-  return make("div", "k-deeds", ...nodes.filter(Boolean));
+  return make("div", "wrap k-deeds", ...nodes.filter(Boolean));
 }

@@ -103,7 +103,7 @@ class Form {
     this.fields = fields;
     this.missing = missing;
     this.go = go;
-    this.note = make("p", "k-note k-problem", problem);
+    this.note = make("p", "k-note strong if-any k-problem if-room", problem);
     this.note.setAttribute("role", problem ? "alert" : "status");
     this.said = make("p", "k-said"); // on a small screen, in place of hint and label
     this.said.setAttribute("aria-hidden", "true");
@@ -195,16 +195,16 @@ function form(k, { question, lead, next, ...rest }) {
 
 /** A field inside a control: a press chooses the field. */
 function part(k, { key, label, why, masked, before = "" }, choose) {
-  const field = make("input", "k-field");
+  const field = make("input", "strong k-field");
   describe(field, key, label, "");
   field.placeholder = label; // used if large letters leave no room for a label above (kiosk.css)
   const made = { field, before };
-  const title = make("span", "k-label", label);
+  const title = make("span", "secondary k-label", label);
   const node = control(`field-${key}`, "k-part", choose, title, field);
   field.inert = true; // the control around it is pressed and read aloud
   Object.assign(made, { label, star: masked ? k.t("star") : "" });
   if (why) {
-    const reason = make("span", "k-why", why);
+    const reason = make("span", "secondary k-why", why);
     reason.id = `why-${key}`;
     node.append(reason);
     node.setAttribute("aria-describedby", reason.id);

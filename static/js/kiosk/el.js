@@ -94,7 +94,7 @@ export function carPicture(drawing) {
  * identifies it after the screen was redrawn.
  */
 export function control(name, className, act, ...children) {
-  const node = make("button", `k-press ${className}`, ...children);
+  const node = make("button", `strong k-press ${className}`, ...children);
   node.type = "button";
   node.dataset.press = name;
   acts.set(node, act);
@@ -205,7 +205,12 @@ export function filled(pattern, slots = {}, direction = "ltr") {
 
 /** Shows that something is in progress: a quiet ring, which does not move with reduced motion. */
 export function working(text) {
-  const line = make("p", "k-working", make("span", "k-ring"), make("span", "", text));
+  const line = make(
+    "p",
+    "line secondary k-working",
+    make("span", "k-ring"),
+    make("span", "", text),
+  );
   line.setAttribute("role", "status");
   return line;
 }

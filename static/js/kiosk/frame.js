@@ -48,9 +48,9 @@ export class Frame {
     if (view.from) question.dataset.from = view.from;
     question.tabIndex = -1;
     const english = beneath(this.k.english(view.question));
-    const words = make("div", "k-words", question, english, ...(view.facts ?? []));
+    const words = make("div", "stack k-words if-room", question, english, ...(view.facts ?? []));
     if (this.#hasBand(view)) words.prepend(make("div", "k-band", motif()));
-    const controls = make("div", "k-controls", ...(view.controls ?? []));
+    const controls = make("div", "stack k-controls", ...(view.controls ?? []));
     this.stage.replaceChildren(words, controls);
     this.#drawBar();
     this.tick();
@@ -180,7 +180,7 @@ export class Frame {
 
   #barButton(name, sign, act, off = false) {
     const words = make("span", "k-bar-word", this.k.t(name));
-    const node = control(`bar-${name}`, `k-bar-button k-bar-${name}`, act, icon(sign), words);
+    const node = control(`bar-${name}`, `line k-bar-button k-bar-${name}`, act, icon(sign), words);
     node.setAttribute("aria-label", this.k.t(name));
     node.disabled = off;
     return node;
@@ -191,7 +191,13 @@ export class Frame {
     const own = k.choices.find((each) => each.tag === k.visit.language);
     const words = make("span", "k-bar-word", fact(own?.name ?? k.visit.language));
     const act = () => k.chooseLanguage();
-    const node = control("bar-language", "k-bar-button k-bar-language", act, icon("globe"), words);
+    const node = control(
+      "bar-language",
+      "line k-bar-button k-bar-language",
+      act,
+      icon("globe"),
+      words,
+    );
     words.lang = k.visit.language;
     return node;
   }
@@ -204,7 +210,13 @@ export class Frame {
       const label = k.t(`aid_${name}`);
       const words = make("span", "k-bar-word", label);
       const act = () => k.turn(name);
-      const node = control(`aid-${name}`, "k-bar-button k-aid", act, icon(`aid-${name}`), words);
+      const node = control(
+        `aid-${name}`,
+        "line k-bar-button k-aid",
+        act,
+        icon(`aid-${name}`),
+        words,
+      );
       node.setAttribute("aria-label", label);
       node.setAttribute("aria-pressed", String(k.visit.aids.has(name)));
       return node;
@@ -228,7 +240,7 @@ export function sheet(name, title, ...parts) {
   const id = `sheet-${name}`;
   const heading = make("h2", "k-sheet-title", title);
   heading.id = id;
-  const box = make("div", "k-sheet-box", heading, ...parts);
+  const box = make("div", "stack k-sheet-box", heading, ...parts);
   const node = make("div", `k-sheet k-sheet-${name}`, box);
   node.setAttribute("role", "dialog");
   node.setAttribute("aria-modal", "true");

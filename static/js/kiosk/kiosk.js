@@ -151,7 +151,7 @@ export class Kiosk {
   get deskPhone() {
     const phone = this.data.kiosk.desk_phone || this.data.property.phone;
     if (!phone) return null;
-    const words = make("p", "k-lead k-desk num");
+    const words = make("p", "k-lead strong k-desk num");
     const [before, after = ""] = this.t("call_desk").split("{phone}");
     const number = make("bdi", "num", phone);
     number.dir = "ltr";

@@ -26,7 +26,7 @@ alone(
       .replaceChildren(
         make(
           "div",
-          "k-words",
+          "stack k-words",
           make("h1", "k-question", words.open_already),
           make("p", "k-lead", words.open_already_next),
         ),

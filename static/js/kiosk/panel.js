@@ -74,7 +74,7 @@ export class Panel {
       if (this.pin.length === 6) this.#sendAction("open");
     });
     draw();
-    const note = make("p", "k-note k-problem", problem);
+    const note = make("p", "k-note strong if-any k-problem if-room", problem);
     if (problem) note.setAttribute("role", "alert");
     this.#lay(k.t("staff_pin"), dots, note, digits, this.#buttons());
   }
@@ -177,7 +177,7 @@ export class Panel {
   #buttons(...more) {
     const { k } = this;
     const close = control("panel-close", "k-button", () => this.close(), k.t("close"));
-    return make("div", "k-deeds", close, ...more);
+    return make("div", "wrap k-deeds", close, ...more);
   }
 
   /** Ten digit keys and a key to delete; `act(null)` deletes a digit. */

@@ -23,7 +23,12 @@ export function start(k) {
   const facts = [motif(), make("p", "k-lead", k.t("start_lead"))];
   if (status.soonest !== null && !closed)
     facts.push(
-      make("p", "k-soon", icon("car"), make("span", "", k.t("soonest", { n: status.soonest }))),
+      make(
+        "p",
+        "line strong k-soon",
+        icon("car"),
+        make("span", "", k.t("soonest", { n: status.soonest })),
+      ),
     );
   if (closed) {
     facts[1] = make("p", "k-lead", k.t("closed"));
@@ -43,10 +48,10 @@ export function start(k) {
     icon("key"),
     make("span", "", k.t("have")),
   );
-  const controls = [make("div", "k-starts", ...(closed ? [have] : [begin, have]))];
+  const controls = [make("div", "stack k-starts", ...(closed ? [have] : [begin, have]))];
   if (k.choices.length > 1) controls.push(languages(k));
   if (data.by_machine.includes(k.visit.language))
-    controls.push(make("p", "k-small k-machine", k.t("by_machine")));
+    controls.push(make("p", "k-small secondary k-machine", k.t("by_machine")));
   const { name } = data.property;
   return { question: name, shown: fact(name), facts, controls, look: "hero" };
 }
@@ -110,14 +115,14 @@ function kind(k, tab) {
     `kind-${tab}`,
     "k-button k-card",
     act,
-    make("span", "k-place-name", k.t(`tab_${tab}`)),
+    make("span", "strong k-place-name", k.t(`tab_${tab}`)),
   );
 }
 
 function card(k, to, name) {
   const { address, minutes } = to;
   const away = minutes && !address ? k.t("minutes_by_car", { n: minutes }) : "";
-  const parts = [make("span", "k-place-name", fact(to.name))];
+  const parts = [make("span", "strong k-place-name", fact(to.name))];
   if (address || away) parts.push(make("span", "k-place-more", address ? fact(address) : away));
   const node = control(name, "k-button k-card", () => k.choosePlace(to), ...parts);
   return named(node, k.paused(to.name, address, away));
@@ -131,7 +136,7 @@ export function place(k) {
   const list = make("div", "k-results");
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", k.t("which_place"));
-  const field = make("input", "k-field");
+  const field = make("input", "strong k-field");
   describe(field, "query", k.t("type_place"), visit.typed);
   field.placeholder = k.t("type_place");
   k.booking.parts = { list, field };

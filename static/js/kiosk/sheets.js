@@ -7,7 +7,7 @@ import { languages } from "./screens.js";
 /** "Still there?", with the seconds left and a ring that shrinks. */
 export function stillThere(k, seconds, of) {
   const number = make("span", "k-there-s num", String(seconds));
-  const ring = make("div", "k-there-ring", number);
+  const ring = make("div", "centred k-there-ring", number);
   ring.style.setProperty("--part", String(seconds / of));
   const here = control("here", "k-button k-main", () => k.stay(), k.t("still_here"));
   here.dataset.first = "";
@@ -16,7 +16,7 @@ export function stillThere(k, seconds, of) {
   why.id = "there-why";
   // the seconds are read once, from `left`: a spoken countdown would cover everything else
   ring.setAttribute("aria-hidden", "true");
-  const node = sheet("there", k.t("there"), ring, why, make("div", "k-deeds", here));
+  const node = sheet("there", k.t("there"), ring, why, make("div", "wrap k-deeds", here));
   node.setAttribute("role", "alertdialog");
   node.setAttribute("aria-describedby", why.id);
   return node;
@@ -34,7 +34,7 @@ export function languageSheet(k) {
   const close = control("close", "k-button", () => k.closeSheet("language"), k.t("close"));
   const group = languages(k);
   group.querySelector("[aria-current]")?.setAttribute("data-first", "");
-  return sheet("language", k.t("choose_language"), group, make("div", "k-deeds", close));
+  return sheet("language", k.t("choose_language"), group, make("div", "wrap k-deeds", close));
 }
 
 /** The sheet after a call for help: what the desk has answered so far. */
@@ -47,7 +47,7 @@ export function helpSheet(k, state) {
   }[state];
   const close = control("close", "k-button k-main", () => k.closeSheet("help"), k.t("close"));
   close.dataset.first = "";
-  const parts = [make("div", "k-deeds", close)];
+  const parts = [make("div", "wrap k-deeds", close)];
   if (k.deskPhone) parts.unshift(k.deskPhone);
   const node = sheet("help", k.t(words), ...parts);
   node.querySelector(".k-sheet-title").setAttribute("role", "status");
@@ -63,7 +63,12 @@ export function ask(k, { name, title, lines = [], yes, no, act }) {
     act();
   };
   const words = linesOf(k, ...lines);
-  const buttons = make("div", "k-deeds", keep, control(`${name}-yes`, "k-button k-bad", go, yes));
+  const buttons = make(
+    "div",
+    "wrap k-deeds",
+    keep,
+    control(`${name}-yes`, "k-button k-bad", go, yes),
+  );
   return sheet(name, title, ...words, buttons);
 }
 
@@ -76,7 +81,7 @@ export function cancelSheet(k, act) {
 
 /** The dark screen, for a guest who only listens; any touch ends it. */
 export function dark(k) {
-  const node = make("div", "k-dark", make("p", "", k.t("blanked")));
+  const node = make("div", "centred k-dark", make("p", "", k.t("blanked")));
   node.setAttribute("role", "status");
   return node;
 }
@@ -90,12 +95,12 @@ export function phoneSheet(k, { words, phone }) {
     words.headline || k.t("own_phone"),
     make("div", "k-qr-box", qrCode(phone.qr, k.t("own_phone_lead"))),
     ...[words.why || k.t("own_phone_lead"), words.next].map((line) => make("p", "k-lead", line)),
-    make("div", "k-deeds", close),
+    make("div", "wrap k-deeds", close),
   );
 }
 
 export function goneSheet(k, words) {
   const done = control("done", "k-button k-main", () => k.end("done"), k.t("done"));
   done.dataset.first = "";
-  return sheet("phone", words.headline, make("div", "k-deeds", done));
+  return sheet("phone", words.headline, make("div", "wrap k-deeds", done));
 }

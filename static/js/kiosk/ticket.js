@@ -35,7 +35,7 @@ export function booked(k) {
   // whether the QR code is above the buttons, not beside the PIN
   const beside = k.measures.layout === "landscape";
   const code = visit.ride.qr ? follow(k, visit.ride) : null;
-  const parts = make("div", "k-ticket", ticketPin(k, pin), beside ? null : code);
+  const parts = make("div", "line k-ticket", ticketPin(k, pin), beside ? null : code);
   const meet = where ? meetLine(k, where) : null;
   const map = k.crowded || !where ? null : mapOf(k, visit.ride.map);
   const facts = k.crowded
@@ -49,7 +49,7 @@ export function booked(k) {
     from: "number",
     ticket: number,
     facts: facts.filter(Boolean),
-    controls: [beside ? code : null, countdown(k), make("div", "k-deeds", ...buttons)],
+    controls: [beside ? code : null, countdown(k), make("div", "wrap k-deeds", ...buttons)],
     look: "ticket",
     placed: () => fitMap(k, map),
     spoken: () => [
@@ -91,7 +91,7 @@ function noRide(k) {
     from: "headline",
     ticket: number,
     facts: facts.filter(Boolean),
-    controls: [countdown(k), make("div", "k-deeds", ...buttons)],
+    controls: [countdown(k), make("div", "wrap k-deeds", ...buttons)],
     look: view.lost ? "unknown" : "sorry",
     spoken: () => [detailOf(k), spokenMeet(k, where)],
   };
@@ -105,9 +105,19 @@ function headlines(k) {
   const { phase, icon: name, tone } = k.visit.view ?? {};
   if (FOUND.has(phase))
     return { lead: leadOf(k, headline(k), name, tone), live: lines(k, detailOf(k)) };
-  const live = make("p", "k-live", icon("search"), from("headline", make("span", "", headline(k))));
+  const live = make(
+    "p",
+    "line strong k-live",
+    icon("search"),
+    from("headline", make("span", "", headline(k))),
+  );
   live.setAttribute("role", "status");
-  const done = make("p", "k-lead k-booked", icon("done"), make("span", "", k.t("booked")));
+  const done = make(
+    "p",
+    "k-lead line strong k-booked",
+    icon("done"),
+    make("span", "", k.t("booked")),
+  );
   const isBooked = phase !== "open"; // a shared ride has no booking before its driver is found
   return { lead: isBooked ? [done] : [], live: [live, beneath(k.english(headline(k)))] };
 }
@@ -121,7 +131,7 @@ function payOf(k) {
   if (!price && !pays) return [];
   const line = make(
     "p",
-    "k-lead k-pay",
+    "k-lead wrap k-pay",
     price ? from("price", fact(price, "num")) : null,
     pays ? from("pays", fact(pays)) : null,
   );
@@ -141,7 +151,7 @@ function spokenPay(k) {
 function leadOf(k, text, name, tone) {
   const line = make(
     "p",
-    `k-lead k-booked is-${tone || "info"}`,
+    `k-lead line strong k-booked is-${tone || "info"}`,
     icon(name || "info"),
     from("headline", make("span", "", text)),
   );
@@ -168,10 +178,10 @@ export function spokenPlate(k, known = "") {
 function ticketPin(k, pin) {
   return make(
     "div",
-    "k-ticket-pin",
-    make("span", "k-label", k.t("pin")),
+    "stack k-ticket-pin",
+    make("span", "secondary k-label", k.t("pin")),
     from("pin", spelled(pin, "k-pin num", k.t("pin"))),
-    make("span", "k-why", k.t("pin_why")),
+    make("span", "secondary k-why", k.t("pin_why")),
   );
 }
 
@@ -210,13 +220,13 @@ function meetLine(k, where) {
   const way = wayTo(where);
   return make(
     "div",
-    "k-meet",
+    "line k-meet",
     icon("pickup"),
     make(
       "div",
       "k-meet-words",
-      make("span", "k-label", k.t("meet_at")),
-      make("span", "k-meet-name", from("meet", fact(where.name))),
+      make("span", "secondary k-label", k.t("meet_at")),
+      make("span", "strong k-meet-name", from("meet", fact(where.name))),
       way.length ? make("span", "k-walk", fact(way.join(" · "))) : null,
     ),
   );
@@ -231,7 +241,7 @@ function mapOf(k, map) {
   const { visit } = k;
   const still = stillMap(map, k.t("map"));
   const credit = map.credit ? fact(map.credit) : k.t("map_sandbox");
-  const box = make("div", "k-map-box", still, make("p", "k-map-credit", credit));
+  const box = make("div", "stack k-map-box", still, make("p", "fine k-map-credit", credit));
   box.classList.toggle("is-waiting", !visit.mapped);
   const came = () => {
     visit.mapped = true;
@@ -257,7 +267,7 @@ function countdown(k) {
   const words = make("span", "k-clears-words", k.t("clears", { s: LAST_S }));
   const announced = make("span", "visually-hidden");
   announced.setAttribute("role", "status");
-  const node = make("div", "k-clears", words, announced, here);
+  const node = make("div", "line k-clears", words, announced, here);
   node.dataset.clears = "";
   node.hidden = true;
   return node;
@@ -270,12 +280,12 @@ function plateOf(k) {
   if (view.old_plate) {
     const [before, after = ""] = k.t("old_plate").split("{plate}");
     const gone = make("s", "", from("old_plate", fact(view.old_plate, "k-gone")));
-    const line = make("p", "k-old-plate", small(before), gone, small(after));
+    const line = make("p", "strong k-old-plate", small(before), gone, small(after));
     line.setAttribute("role", "alert");
     parts.unshift(line);
   }
   if (view.car) parts.push(make("p", "k-lead", from("car", fact(view.car))));
-  return make("div", "k-plates", ...parts);
+  return make("div", "stack k-plates", ...parts);
 }
 
 /** The ride that was found: a short form of the guest's page of a ride. */
@@ -303,7 +313,7 @@ export function ride(k) {
     from: view.headline ? "headline" : "number",
     ticket: `K${visit.number}`,
     facts: facts.filter(Boolean),
-    controls: [make("div", "k-deeds", ...buttons)],
+    controls: [make("div", "wrap k-deeds", ...buttons)],
     look: "ride",
     spoken: () => [
       view.held,
@@ -347,8 +357,14 @@ function codeLine(k) {
     ? from("code", spelled(code, "k-code num", k.t("start_code")))
     : make("p", "k-code num", "••••");
   if (!code) shown.setAttribute("aria-hidden", "true"); // `why` says that it is hidden
-  const why = make("span", "k-why", k.t(code ? "tell_driver" : "code_hidden"));
-  return make("div", "k-code-line", make("span", "k-label", k.t("start_code")), shown, why);
+  const why = make("span", "secondary k-why", k.t(code ? "tell_driver" : "code_hidden"));
+  return make(
+    "div",
+    "wrap k-code-line",
+    make("span", "secondary k-label", k.t("start_code")),
+    shown,
+    why,
+  );
 }
 
 function small(text) {

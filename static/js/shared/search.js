@@ -75,7 +75,7 @@ function option(ride, index) {
 
 function message(text) {
   const line = document.createElement("li");
-  line.className = "found-none";
+  line.className = "secondary found-none";
   line.setAttribute("role", "option");
   line.setAttribute("aria-disabled", "true");
   line.setAttribute("aria-selected", "false");

@@ -50,7 +50,7 @@ def languages(text: str) -> set[str]:
 def test_the_card_is_in_the_guests_language_with_the_desks_beside_it(desk: Desk) -> None:
     staff_read(desk, "de")
     page = compact(desk.client().get(f"/rides/{ride(desk, 'ar')}/card").text)
-    card = page.split('<article class="sheet"')[1].split("</article>")[0]
+    card = page.split('<article class="paper sheet"')[1].split("</article>")[0]
     assert 'lang="ar" dir="rtl"' in card
     assert '<span class="sheet-theirs">⟨ar⟩Meet at</span>' in card
     assert '<span class="sheet-ours"><bdi lang="de" dir="ltr">⟨de⟩Meet at</bdi></span>' in card

@@ -380,7 +380,7 @@ def test_thousands_of_cost_centres_are_one_line_beside_the_greatest(
         change(desk, done(desk), cost_centre_id=centre_id)
     text = compact(client.get("/insights").text)
     table = text.split('id="by-centre"')[1].split("</table>")[0]
-    names = re.findall(r'"figures-name"><bdi>([^<]*)</bdi>', table)
+    names = re.findall(r'\bfigures-name"><bdi>([^<]*)</bdi>', table)
     assert (names[0], len(names), names[-1]) == ("C7", 11, "15 others")
     assert table.count('class="off-paper"') == 5
     assert len([row for row in rows(client) if row["part"] == "cost_centre"]) == 25

@@ -83,7 +83,7 @@ def running(
     environ = clean_environment(**(chosen | databases.settings_for(instance) | settings))
     instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     _give_files(instance)
-    _give_streets(instance)
+    give_streets(instance)
     with (instance / "stderr.log").open("w+") as log:
         started = subprocess.Popen(
             [*command, "up", *options],
@@ -118,13 +118,14 @@ def _give_files(instance: Path) -> None:
         path.chmod(path.stat().st_mode & 0o700)  # the modes that the program gives its files
 
 
-def _give_streets(instance: Path) -> None:
-    """Let all demos of a test run share the streets that the first of them has grown."""
+def give_streets(instance: Path) -> None:
+    """Let all programs of a test run share the streets that the first of them has grown."""
     folder = os.environ.get("RIDEDASH_TEST_TEMPLATES")
     if folder is None or (instance / "streets").exists():
         return
     shared = Path(folder) / "streets"
     shared.mkdir(exist_ok=True, mode=0o700)
+    instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     (instance / "streets").symlink_to(shared)
 
 

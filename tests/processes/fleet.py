@@ -25,7 +25,7 @@ from ridedash.cli import demo
 from ridedash.extensions import Services
 from ridedash.services import build_services
 from ridedash.store import properties
-from tests.running import ANSWERS_S, NOTHING, clean_environment
+from tests.running import ANSWERS_S, NOTHING, clean_environment, give_streets
 
 BIN = Path(sys.executable).parent
 _numbers = itertools.count(1)
@@ -146,14 +146,15 @@ def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
     }
     environ = clean_environment(**(chosen | settings))
     environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
+    give_streets(folder / "instance")
     services = build_services(config.load(environ))
     demo.seed(services)
     made = Fleet(folder, environ, services)
     made.ridedash("sandbox", "sandbox")
     try:
-        wait_for(
-            lambda: answers(f"http://127.0.0.1:{port}/city.json"), lambda: made.output("sandbox")
-        )
+        # this answer needs the streets: growing them takes longer than the desk waits for prices
+        near = f"http://127.0.0.1:{port}/places/near?lat={TRIP['drop_lat']}&lng={TRIP['drop_lng']}"
+        wait_for(lambda: answers(near), lambda: made.output("sandbox"))
         yield made
     finally:
         ended = made.stop()

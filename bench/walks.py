@@ -1,4 +1,4 @@
-"""Count the functions and modules of ridedash/ that eight common walks enter.
+"""Count the functions and modules of ridedash/ that nine common walks enter.
 
 Use: `python -m bench.walks [--names]`.
 
@@ -10,7 +10,8 @@ walk is run twice in a process and counted the second time, so that work done on
 
 An eventful poll is the first answer that names a driver; a plain poll is the next one, with the cab
 elsewhere. The form with its cars is its page with the prices of a trip; the press of Book on the
-desk is answered with an empty form. The polls of a ride's page and of the board are counted with
+desk is answered with an empty form. The kiosk's end is the report with which the visit of a guest
+who booked nothing ends. The polls of a ride's page and of the board are counted with
 the poll layer off, where every answer is made anew, and with it on, after a change of the ride.
 """
 
@@ -36,8 +37,11 @@ from ridedash.rides.orders.place import place
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
+from ridedash.store.kiosks import begin
+from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.orders import Order
 from ridedash.views.poll_cache.cache import EXTENSION
+from ridedash.views.web.devices import cookie_name
 from tests.rides.desk_world import World
 from tests.views.fake_service import FakeService
 from tests.views.ride_pages import Desk, make_desk
@@ -53,6 +57,7 @@ CAB: Final = {
     "driver_lng": -128.01,
     "price_details": {"fare": 90, "service_tax": 4.5},
 }
+VISIT_LENGTH: Final = 32
 NOWHERE: Final = "http://127.0.0.1:9"
 TRIP: Final = {
     "pickup": "Lobby",
@@ -188,6 +193,36 @@ def _press(browser: FlaskClient, form: dict[str, str]) -> None:
         raise RuntimeError(f"the press was answered {answer.status_code}")
 
 
+def kiosk_walks() -> dict[str, Walk]:
+    """The end of a guest's visit at a kiosk."""
+    with _signed_in("off") as (desk, _order_id, _browser):
+        desk.app.config["WTF_CSRF_ENABLED"] = False  # the token is in the page of the kiosk
+        kiosk = desk.app.test_client()
+        with desk.app.app_context():
+            cookie = cookie_name(KioskKind.KIOSK)
+        kiosk.set_cookie(cookie, _paired(desk), secure=cookie.startswith("__Host-"))
+        for number in range(2):  # the first request of a process does more
+            found = entered(lambda number=number: _end(kiosk, f"{number}" * VISIT_LENGTH))
+        return {"the kiosk's end": found}
+
+
+def _paired(desk: Desk) -> str:
+    """Pair a new kiosk of the property. Returns its token."""
+    with desk.services.db.write() as s:
+        now = desk.services.clock()
+        kiosk = Kiosk(property_id=1, kind="kiosk", name="Lobby", rule="driver", made_at=now)
+        s.add(kiosk)
+        s.flush()
+        return begin(kiosk, now)
+
+
+def _end(kiosk: FlaskClient, visit: str) -> None:
+    form = {"visit": visit, "lang": "en", "how": "left", "screen": "name", "seconds": "40"}
+    answer = kiosk.post("/kiosk/end", data=form)
+    if answer.status_code != 204:
+        raise RuntimeError(f"the end was answered {answer.status_code}")
+
+
 def page_walks(poll_layer: str) -> dict[str, Walk]:
     """A poll of a ride's page and one of the board, each after the ride has changed."""
     with _signed_in(poll_layer) as (desk, order_id, browser):
@@ -238,6 +273,7 @@ def main() -> None:
     parts: tuple[tuple[str, Callable[[], dict[str, Walk]]], ...] = (
         ("", booking_walks),
         ("", order_walks),
+        ("", kiosk_walks),
         ("", lambda: page_walks("off")),
         (", poll layer on", lambda: page_walks("on")),
     )

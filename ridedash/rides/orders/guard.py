@@ -18,9 +18,10 @@ The whole rule is on this page, in this order (docs/booking-protocol.md 1.2):
    day, guest or pickup than the one for which staff allowed a second car.
 6. **A guest who is corrected** gives the orders new keys; of two equal open ones, one keeps it.
 
-Who writes an order locks its guest first (`store.guests.lock_guest`), so that of two presses for
-one guest the second sees the order of the first. An order that staff open again loses its key to
-one that has it by now (`transitions.py`).
+Who places or changes an order locks its guest first (`store.guests.lock_guest`), so that of two
+presses for one guest the second sees the order of the first. A planned ride that becomes READY
+locks the guest's row, which each press for a known guest holds. An order that staff open again
+loses its key to one that has it by now (`transitions.py`).
 """
 
 import hashlib
@@ -272,7 +273,8 @@ def key_when_due(s: Session, order: Order) -> str | None:
     """
     if order.guard_override_by is not None:
         return None
-    guest = s.get_one(Guest, order.guest_id)
+    # a press for this guest that is not committed yet holds the row: its order is seen after it
+    guest = s.get_one(Guest, order.guest_id, with_for_update={"key_share": True})
     key = _key_of(s, order, guest)
     if not key:
         return key

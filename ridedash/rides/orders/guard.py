@@ -20,7 +20,7 @@ The whole rule is on this page, in this order (docs/booking-protocol.md 1.2):
 
 Who writes an order locks its guest first (`store.guests.lock_guest`), so that of two presses for
 one guest the second sees the order of the first. An order that staff open again loses its key to
-one that has it by now (`transitions.py`).
+one that has it by now (rides/state/transitions.py).
 """
 
 import hashlib

@@ -270,19 +270,22 @@ def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:
 
     For a chosen row the form shows language, note and second phone, so empty fields delete them.
     """
-    kept = (guest.phone2, guest.language, guest.note)
-    if guest.id is not None and details.guest_id == guest.id:
-        kept = (None, None, None)
-    second, language, note = kept
+    second = details.phone2 or None
+    language = details.language or None
+    note = details.note or None
+    if guest.id is None or details.guest_id != guest.id:
+        second = second or guest.phone2
+        language = language or guest.language
+        note = note or guest.note
     same = name_key(guest.name) == name_key(details.name)
     fuller = same or same_words(guest.name) <= same_words(details.name)
     return {
         "name": details.name if fuller else guest.name,
         "phone": details.phone or guest.phone,
-        "phone2": _second_phone(guest, details.phone, details.phone2 or second),
+        "phone2": _second_phone(guest, details.phone, second),
         "room": details.room or guest.room,
-        "language": details.language or language,
-        "note": details.note or note,
+        "language": language,
+        "note": note,
     }
 
 

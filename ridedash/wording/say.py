@@ -42,7 +42,7 @@ def gettext(text: str, **facts: object) -> str:
     translated = reading.own.get(text) or str(reading.words.gettext(text))
     if translated != text and not usable(text, translated):
         translated = text
-    shown = _with(facts, translated)
+    shown = _with_facts(translated, facts)
     if text in reading.unread and text not in reading.own:
         _remember(text % _in_english(facts) if facts else text, shown)
     return shown
@@ -61,12 +61,12 @@ def pgettext(context: str, text: str, **facts: object) -> str:
     translated = str(_reading().words.pgettext(context, text))
     if translated != text and not usable(text, translated):
         translated = text
-    return _with(facts, translated)
+    return _with_facts(translated, facts)
 
 
-def _with(facts: Mapping[str, object], text: str) -> str:
+def _with_facts(translated: str, facts: Mapping[str, object]) -> str:
     """A translation with its facts; without any, a percent sign is one."""
-    return text % isolated(facts) if facts else text
+    return translated % isolated(facts) if facts else translated
 
 
 def ngettext(one: str, many: str, num: int, **facts: object) -> str:

@@ -15,6 +15,7 @@ from ridedash.demo.lens.store import RecordedCall, Side
 from ridedash.service_time import ServiceTime
 
 HTTP: Final = "HTTP/1.1"
+_PHRASES: Final = {each.value: each.phrase for each in HTTPStatus}
 
 
 @dataclass(frozen=True)
@@ -154,10 +155,9 @@ def _request(call: RecordedCall, origin: Origin) -> dict[str, Any]:
 
 def _response(call: RecordedCall, answer: Side) -> dict[str, Any]:
     status = call.status or 0
-    phrases = {each.value: each.phrase for each in HTTPStatus}
     return {
         "status": status,
-        "statusText": phrases.get(status, ""),
+        "statusText": _PHRASES.get(status, ""),
         "httpVersion": HTTP,
         "cookies": [],
         "headers": _pairs(answer.headers.items()),

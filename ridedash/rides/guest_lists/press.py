@@ -27,7 +27,7 @@ from ridedash.store.guest_lists import (
     touch,
 )
 
-# questions of a line; others are codes of due.py and codes.py
+# questions of a line; others are in rides/orders/due.py and rides/state/codes.py
 LIST_PRICE: Final = "LIST_PRICE"  # the price is now higher than the one that was shown
 LIST_METERED: Final = "LIST_METERED"  # the price was fixed, and is by the meter now
 LIST_GUARD: Final = "LIST_GUARD"  # the guest has an open ride from there

@@ -21,7 +21,7 @@ The whole rule is on this page, in this order (docs/booking-protocol.md 1.2):
 Who places or changes an order locks its guest first (`store.guests.lock_guest`), so that of two
 presses for one guest the second sees the order of the first. A planned ride that becomes READY
 locks the guest's row, which each press for a known guest holds. An order that staff open again
-loses its key to one that has it by now (`transitions.py`).
+loses its key to one that has it by now (rides/state/transitions.py).
 """
 
 import hashlib

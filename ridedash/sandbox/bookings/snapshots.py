@@ -217,8 +217,13 @@ def _price(booking: Booking, tariff: Tariff, status: str) -> dict[str, Any]:
 
 
 def _places(booking: Booking, *, ended: bool = False) -> dict[str, Any]:
-    drop = booking.request.drop or (ended and booking.plan.drop) or NO_PLACE
-    return {"pickup_location": _lat_lng(booking.request.pickup), "drop_location": _lat_lng(drop)}
+    drop = booking.request.drop
+    if drop is None and ended:
+        drop = booking.plan.drop
+    return {
+        "pickup_location": _lat_lng(booking.request.pickup),
+        "drop_location": _lat_lng(drop or NO_PLACE),
+    }
 
 
 def _car(driver: Driver) -> dict[str, Any]:

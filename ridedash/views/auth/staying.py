@@ -1,7 +1,7 @@
 """How long the sign-in of a page lasts on (docs/security.md ASVS 7.2), and what pages know of it.
 
 A person's use lets it last on: pages that they open, forms that they send, and the presses and
-keys that static/js/shared/signed_in.js reports. What pages ask by themselves does not. None of it
+keys that static/js/auth/signed_in.js reports. What pages ask by themselves does not. None of it
 goes through the poll cache, whose answers are the same for everybody of a role.
 """
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
 from flask import Blueprint, g, render_template, request
-from flask_babel import get_locale
 from flask_login import current_user
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -33,7 +32,7 @@ from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.web.current_user import current_sign_in, current_staff, page_address
 from ridedash.views.web.errors import FORGOTTEN, is_forgotten
 from ridedash.views.web.permissions import BOOK, MANAGE, SEE, may, may_link, needs
-from ridedash.views.web.responses import PollBody, poll_response, reading, wants_json
+from ridedash.views.web.responses import PollBody, locale, poll_response, reading, wants_json
 from ridedash.views.web.security_headers import let_forms_lead_to
 from ridedash.views.web.top_bar import StaffBar, bar_facts, demo_words, page_bar, staff_bar
 from ridedash.wording import gettext as _
@@ -164,7 +163,7 @@ def board_json() -> BaseResponse:
         page += "only=bar"
     elif number:
         page += f"ride={number}"
-    key = Key(page, (sign_in.property_id, sign_in.role), _locale())
+    key = Key(page, (sign_in.property_id, sign_in.role), locale())
     entry = _shared(key, lambda _before: _poll(number, now, only_bar=only_bar))
     offer(key, entry, sign_in.sign_in, sign_in.expires_at)
     bar, calls, found, ride, forgotten = entry.value
@@ -175,7 +174,7 @@ def board_json() -> BaseResponse:
     if calls:
         shown["calls"] = [each.as_json() for each in calls]
     ride_rev = _rev(ride)
-    tag = f"{__version__}-{_locale()}-{board_tag(found, shown, ride_rev)}"
+    tag = f"{__version__}-{locale()}-{board_tag(found, shown, ride_rev)}"
     body = b""
     if tag not in request.if_none_match:
         has = known(request.args.get("since", ""))
@@ -213,12 +212,12 @@ def _board(bar: StaffBar) -> Board:
             Key("marks", (property_id, ""), ""),
             lambda db: marks_of(db, property_id, now, s.past_until),
         )
-        shown = Shown(property_id, now, s.time(), _locale(), bar.updates_stopped)
+        shown = Shown(property_id, now, s.time(), locale(), bar.updates_stopped)
         with s.db.read() as db:
             return CacheEntry(board_of(db, shown, marks, before), None, SAME_S)
 
     key = "rows without freshness" if bar.updates_stopped else "rows"
-    return _shared(Key(key, (property_id, ""), _locale()), make).value
+    return _shared(Key(key, (property_id, ""), locale()), make).value
 
 
 def _read(key: Key, read: Callable[[Session], T]) -> T:
@@ -320,7 +319,3 @@ def groups_of(found: Board) -> list[RowGroup]:
         RowGroup(name, title, [row for row in rows if row.group == name], name != "done")
         for name, title in titles.items()
     ]
-
-
-def _locale() -> str:
-    return str(get_locale() or "en")

@@ -21,7 +21,7 @@ from ridedash.rides.state.states import has_failed
 from ridedash.service.types.products import Product
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
 from ridedash.views.booking.undo import undo_of
-from ridedash.views.rides.components import CabView
+from ridedash.views.rides.components import NO_CAB
 from ridedash.views.rides.offer_price import ProductPrice, fixed_price, money_range, product_price
 from ridedash.views.rides.view_model import ride_view
 from ridedash.views.web.current_user import current_staff
@@ -33,7 +33,6 @@ from ridedash.wording import ngettext
 bp = Blueprint("groups", __name__)
 POLL_MS: Final = 3_000
 ENDED_MS: Final = 30_000
-NO_CAB: Final = CabView(plate="", spelled="", car="", was="", was_until="")
 # the stage of an order by its state, and of a ride by its status; `stage` uses them
 ORDER_STAGES: Final = {
     OrderState.UNKNOWN: "unknown",

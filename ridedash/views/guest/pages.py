@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from flask import Blueprint, Response, abort, g, redirect, request, session
-from flask_babel import get_locale
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
@@ -43,7 +42,7 @@ from ridedash.views.web.link_pages import keep_private, link_page
 from ridedash.views.web.own_words import languages_for, speak_as
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.request_log import reference
-from ridedash.views.web.responses import PollBody, poll_response
+from ridedash.views.web.responses import PollBody, locale, poll_response
 from ridedash.wording.readers import TAGS, Surface
 from ridedash.wording.say import speak
 
@@ -208,7 +207,7 @@ def _snapshot(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
     cache = polls()
     if cache is None:
         return _make_entry(shared, now)
-    key = Key(LINKS, (shared.order_id, shared.kind.value), _locale())
+    key = Key(LINKS, (shared.order_id, shared.kind.value), locale())
     entry = cache.share(key, lambda _before: _make_entry(shared, now))
     offer(key, entry, shared.secret, shared.until)
     return entry
@@ -220,7 +219,7 @@ def _make_entry(shared: ValidLink, now: datetime) -> CacheEntry[PollBody]:
     if shared.kind is LinkKind.RIDER and _note_told(page, view, now):
         page, view = _opened(shared, now)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    made = PollBody(body, f"{__version__}-{view.digest()}-{_locale()}", view.seen_at)
+    made = PollBody(body, f"{__version__}-{view.digest()}-{locale()}", view.seen_at)
     revision = revision_of(page.order, page.account, page.ride)
     if view.code:
         return CacheEntry(made, revision, 0.0)
@@ -245,10 +244,10 @@ def _note_told(page: OrderPage, view: GuestView, now: datetime) -> bool:
 def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
     s = services()
     code = None
-    facts = RideFacts(page, now, s.time(), _locale())
+    facts = RideFacts(page, now, s.time(), locale())
     if code_is_due(page, kind, facts) and page.ride is not None:
         code = otp_of(page.ride, s.vault)
-    return guest_view(page, kind, now, s.time(), _locale(), code or "")
+    return guest_view(page, kind, now, s.time(), locale(), code or "")
 
 
 def _press_key(shared: ValidLink) -> str:
@@ -300,7 +299,3 @@ def _sorry(status: int, why: str) -> BaseResponse:
     if request.path.endswith(".json"):
         return Response('{"error":"' + why + '"}', status, mimetype="application/json")
     return Response(link_page("guest/sorry.html", why=why), status, mimetype="text/html")
-
-
-def _locale() -> str:
-    return str(get_locale() or "en")

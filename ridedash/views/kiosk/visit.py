@@ -214,7 +214,7 @@ def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> 
         fresh = offer.fetched_at > now - FRESH_FOR and away_m < SAME_START_M
         fresh = fresh and rules.offered_here(offer, house_pays=False)
         if fresh and isinstance(eta, (int, float)) and eta >= 0:
-            found.append(max(1, round(eta / 60)))
+            found.append(of_cars.whole_minutes(eta))
     return min(found, default=None)
 
 

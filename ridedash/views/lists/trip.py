@@ -20,10 +20,11 @@ from ridedash.service.types.products import Product
 from ridedash.store.guest_lists import GuestList, LineState, ListLine, lines_of, locked_list
 from ridedash.store.models.desk import Favourite
 from ridedash.store.models.orders import Offer
-from ridedash.store.offers import OfferOwner, Trip
+from ridedash.store.offers import Trip
 from ridedash.store.properties import favourites_of
 from ridedash.text import normalised
-from ridedash.views.booking.estimates import EstimateFailedError, Estimates, Estimator
+from ridedash.views.booking.estimates import EstimateFailedError, Estimates
+from ridedash.views.booking.form import estimator
 from ridedash.views.lists.lines import ReadLine, point_of
 from ridedash.views.rides.offer_price import needs_drop, offer_price_text
 from ridedash.views.web.current_user import current_staff
@@ -150,14 +151,14 @@ def needs_price(found: GuestList, line: ReadLine) -> bool:
 
 def ask_prices(found: GuestList, lines: Sequence[ReadLine]) -> str:
     """Ask for prices of some trips, and keep them. Returns why that failed; "" if it did not."""
-    estimator = _estimator()
+    asks = estimator()
     trips = {priced_key(found, line): line for line in lines if needs_price(found, line)}
     trips.pop("", None)
     for key, line in list(trips.items())[:MOST_CALLS]:
         trip = trip_of(found, line)
         assert trip is not None
         try:
-            _text, offer_id = estimator.quote_offer(
+            _text, offer_id = asks.quote_offer(
                 trip, found.trip["category"], found.trip["account_id"]
             )
         except EstimateFailedError as error:
@@ -174,7 +175,7 @@ def ask_prices(found: GuestList, lines: Sequence[ReadLine]) -> str:
 
 def listing(trip: Trip, account_id: int) -> Estimates:
     """The cars of a trip with their prices. Raises EstimateFailedError."""
-    return _estimator().estimates(trip, account_id)
+    return estimator().estimates(trip, account_id)
 
 
 def price_text(s: Session, row: ListLine) -> str:
@@ -244,11 +245,6 @@ def _keep(list_id: int, keep: Any) -> None:
         for row in lines_of(s, list_id):
             keep(row)
         found.version += 1
-
-
-def _estimator() -> Estimator:
-    staff = current_staff()
-    return Estimator(services(), OfferOwner(staff.property_id, staff.actor), locale())
 
 
 def _place(name: str, point: LatLng) -> dict[str, Any]:

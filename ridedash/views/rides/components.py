@@ -278,7 +278,7 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
 
 
 def _refusal_code(facts: RideFacts) -> str | None:
-    """What explains an order that was not booked: its code, else its state or its kind."""
+    """What explains an order that is REJECTED or NOT_SENT: its code, else its state or its kind."""
     order = facts.page.order
     if order.code:
         return order.code

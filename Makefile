@@ -25,7 +25,7 @@ quick: $(VENV)/.dev ## the short tests, in minutes: no browser, no processes, SQ
 test: $(VENV)/.dev ## set up what is missing and run the tests, on SQLite and on PostgreSQL (JOBS=4 at once)
 	@sh tools/test.sh $(BIN) $(JOBS) test $(ARGS)
 
-sweeps: $(VENV)/.dev ## the tests that `make test` leaves out: every page in every state, and pages on PostgreSQL
+sweeps: $(VENV)/.dev ## the tests that `make test` leaves out: every page in every state
 	@sh tools/test.sh $(BIN) $(JOBS) sweeps $(ARGS)
 
 durations: $(VENV)/.dev ## measure each test, so that it lands in its tier (on a quiet machine)

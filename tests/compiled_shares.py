@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import database_files, tiers
+from tests import statements, tiers
 
 
 def compile_own(config: pytest.Config) -> None:
@@ -23,7 +23,7 @@ def compile_own(config: pytest.Config) -> None:
         return
     root = config.rootpath
     every = sorted((root / "tests").rglob("test_*.py"))
-    files = [file for file in every if tiers.is_collected(database_files.name_of(file, root))]
+    files = [file for file in every if tiers.is_collected(statements.name_of(file, root))]
     for file in own(files, int(worker["workerid"].removeprefix("gw")), worker["workercount"]):
         # the collection of the file reports the error
         with contextlib.suppress(Exception, pytest.skip.Exception):

@@ -19,8 +19,8 @@ from tests import (  # noqa: E402 - after the line above, which is for these too
     compiled,
     compiled_shares,
     connections,
-    database_files,
     databases,
+    statements,
     tiers,
 )
 
@@ -177,10 +177,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.database)
         if item.get_closest_marker("sqlite_only") and databases.kind() != databases.SQLITE:
             item.add_marker(pytest.mark.skip(reason="about SQLite alone"))
-    firsts = tiers.first_runs(items)
-    if repeated := [item for item in items if tiers.is_repeated(item, firsts)]:
-        items[:] = [item for item in items if not tiers.is_repeated(item, firsts)]
-        config.hook.pytest_deselected(items=repeated)
+    if others := [item for item in items if not tiers.is_chosen(item)]:
+        items[:] = [item for item in items if tiers.is_chosen(item)]
+        config.hook.pytest_deselected(items=others)
     tiers.mark(items)
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if whole and databases.kind() == databases.SQLITE and "RIDEDASH_TEST_TIER" not in os.environ:
@@ -202,10 +201,10 @@ def _skip_without_engine(item: pytest.Item) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the files without a test of this tier, or of a database on PostgreSQL."""
+    """Leave out the files without a test of this tier, or of this kind of database."""
     if not collection_path.name.startswith("test_"):
         return None
-    return not tiers.is_collected(database_files.name_of(collection_path, config.rootpath)) or None
+    return not tiers.is_collected(statements.name_of(collection_path, config.rootpath)) or None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -224,7 +223,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     Reference counts free nearly all that a test makes. Both save more than a fifth of the time.
     """
-    database_files.record(session)
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 100)
@@ -232,8 +230,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Fail each test that makes a database without the marker `database`."""
+    """Fail each test that makes a database without the marker `database`; note its statements."""
     databases.allowed = item.get_closest_marker("database") is not None
+    statements.begin(item)
     return (yield)
 
 
@@ -284,6 +283,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("steady")
     connections.watch()
     tiers.watch()
+    statements.watch()
     if "RIDEDASH_TEST_DURATIONS" in os.environ and not hasattr(config, "workerinput"):
         config.pluginmanager.register(tiers.Measured())
     if "RIDEDASH_TEST_TEMPLATES" not in os.environ:  # else set by tools/test.sh or a parent
@@ -295,6 +295,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
+    statements.write()
     databases.close()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests import database_files, databases, tiers
+from tests import databases, statements, tiers
 from tests.tiers import Duration
 
 QUICK = "tests/test_names.py::test_x"
@@ -67,28 +67,10 @@ def test_a_test_is_quick_unless_it_is_measured_as_slow_or_needs_a_browser(
 
 def test_one_share_of_a_sweep_stays_in_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     hostile = "tests/test_hostile_input.py::test_no_value_of_any_field_makes_a_route_fail"
-    page = "tests/views/board/test_pages.py::test_x"
-    for kind, of_page, of_store in (
-        (databases.SQLITE, {"quick"}, {"quick"}),
-        (databases.POSTGRESQL, {"sweep"}, set()),
-    ):
+    for kind in (databases.SQLITE, databases.POSTGRESQL):
         monkeypatch.setattr(databases, "kind", lambda kind=kind: kind)
         shares = [tier(f"{hostile}[{n}]") for n in range(3)]
         assert shares == [set(), {"sweep"}, {"sweep"}], kind
-        assert tier(page) == of_page, kind
-        assert tier("tests/store/test_x.py::test_x") == of_store, kind
-
-
-def test_of_a_page_with_parameters_one_run_is_repeated_on_postgresql(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    page, rides = "tests/views/board/test_x.py::test_x", "tests/rides/test_x.py::test_x"
-    items = [item(f"{name}[{n}]") for name in (page, rides) for n in "312"]
-    firsts = tiers.first_runs(items)
-    for kind, expected in ((databases.SQLITE, []), (databases.POSTGRESQL, ["[3]", "[2]"])):
-        monkeypatch.setattr(databases, "kind", lambda kind=kind: kind)
-        gone = [each.nodeid for each in items if tiers.is_repeated(each, firsts)]
-        assert gone == [page + number for number in expected]
 
 
 def test_the_file_of_times_is_read_as_it_was_written(
@@ -160,12 +142,10 @@ def test_a_quick_test_that_has_grown_slow_fails() -> None:
     assert tiers.fault(item(QUICK), Duration(99.0, process=True)) == ""
 
 
-@pytest.mark.parametrize("kind", [databases.SQLITE, databases.POSTGRESQL])
 def test_sweeps_collect_each_file_that_has_one_and_few_others(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(databases, "kind", lambda: kind)
-    monkeypatch.setattr(database_files, "chosen", lambda: None)
+    monkeypatch.setattr(statements, "chosen", lambda _of_dialect: None)
     files = [
         each.relative_to(tiers.ROOT).as_posix() for each in tiers.ROOT.glob("tests/**/test_*.py")
     ]

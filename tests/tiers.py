@@ -4,7 +4,7 @@
 |---|---|---|
 | quick | short ones, without a browser or a process of their own, on SQLite | quick, test |
 | none of the two | the others | test |
-| sweep | every page in every state, and what PostgreSQL can't change | sweeps |
+| sweep | every page in every state | sweeps |
 
 `tests/durations.txt` has the time of each test that is not quick, as `make durations` measured it.
 A test that is missing there counts as quick, and fails there once it has grown slow (`Watch`).
@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from tests import database_files, databases
+from tests import databases, statements
 
 ROOT: Final = Path(__file__).parents[1]
 DURATIONS: Final = ROOT / "tests" / "durations.txt"
@@ -49,7 +49,8 @@ SWEEPS: Final = (
     "tests/faults/test_rows.py::test_the_row_of_the_fault_matrix_holds",
 )
 IN_TEST: Final = ("tests/test_hostile_input.py::test_no_value_of_any_field_makes_a_route_fail[0]",)
-# On PostgreSQL `make test` runs these alone: a dialect of SQL changes no page.
+# On PostgreSQL `make test` runs these, and of the others those that send a statement that these
+# don't send (`statements.chosen`): a dialect of SQL changes no page.
 OF_DIALECT: Final = (
     "tests/rides/",
     "tests/store/",
@@ -93,22 +94,22 @@ def written(found: dict[str, Duration]) -> str:
 
 
 def is_sweep(nodeid: str) -> bool:
-    """Whether `make sweeps` runs a test, on this run's kind of database."""
-    if databases.kind() == databases.SQLITE:
-        return nodeid.startswith(SWEEPS) and nodeid not in IN_TEST
-    return not nodeid.startswith(OF_DIALECT)
+    """Whether `make sweeps` runs a test."""
+    return nodeid.startswith(SWEEPS) and nodeid not in IN_TEST
 
 
 def is_collected(name: str) -> bool:
-    """Whether this run collects a test file: `make sweeps` needs few, and to collect takes long."""
-    listed = database_files.chosen()
-    if listed is not None and name not in listed:
-        return False
-    if os.environ.get("RIDEDASH_TEST_TIER") != "sweeps":
-        return True
-    if databases.kind() == databases.SQLITE:
+    """Whether this run collects a test file. `make sweeps` and PostgreSQL need few of them."""
+    if os.environ.get("RIDEDASH_TEST_TIER") == "sweeps":
         return any(each.partition("::")[0] == name for each in SWEEPS)
-    return not name.startswith(OF_DIALECT)
+    chosen = statements.chosen(OF_DIALECT)
+    return chosen is None or any(each.partition("::")[0] == name for each in chosen)
+
+
+def is_chosen(item: pytest.Item) -> bool:
+    """Whether a test runs on this run's kind of database."""
+    chosen = statements.chosen(OF_DIALECT)
+    return chosen is None or item.nodeid in chosen
 
 
 def is_quick(item: pytest.Item) -> bool:
@@ -116,24 +117,6 @@ def is_quick(item: pytest.Item) -> bool:
     if databases.kind() != databases.SQLITE or item.get_closest_marker("browser"):
         return False
     return function_of(item.nodeid) not in durations()
-
-
-def is_repeated(item: pytest.Item, firsts: dict[str, str]) -> bool:
-    """Whether a run on PostgreSQL would repeat statements: of a test of pages that has parameters,
-    one run is enough there. `firsts`: that run of each function, as `first_runs` finds it.
-    """
-    if databases.kind() == databases.SQLITE or item.nodeid.startswith(OF_DIALECT):
-        return False
-    return firsts[function_of(item.nodeid)] != item.nodeid
-
-
-def first_runs(items: Iterable[pytest.Item]) -> dict[str, str]:
-    """The first run of each test function in the order of their names."""
-    found: dict[str, str] = {}
-    for item in items:
-        function = function_of(item.nodeid)
-        found[function] = min(found.get(function, item.nodeid), item.nodeid)
-    return found
 
 
 def mark(items: Iterable[pytest.Item]) -> None:

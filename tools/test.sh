@@ -1,5 +1,5 @@
 #!/bin/sh
-# A tier of the tests (tests/tiers.py): on SQLite, then those that touch a database once more on PostgreSQL.
+# A tier of the tests (tests/tiers.py) on SQLite; of `make test`, some once more on PostgreSQL (tests/statements.py).
 # test.sh <bin folder> <jobs> quick|test|sweeps [pytest options]
 set -eu
 bin=$1
@@ -29,19 +29,18 @@ case $tier in
         ;;
 esac
 
-# The run of `make test` on SQLite writes the names of the test files that the run on PostgreSQL has to collect.
-listed=$(mktemp)
-RIDEDASH_TEST_FILES=$listed
+# The run on SQLite notes the statements of its tests, by which the run on PostgreSQL has its tests.
+RIDEDASH_TEST_STATEMENTS=$(mktemp -d)
 # All processes of both runs share the templates that one of them has compiled.
 RIDEDASH_TEST_TEMPLATES=$(mktemp -d)
-export RIDEDASH_TEST_FILES RIDEDASH_TEST_TEMPLATES
+export RIDEDASH_TEST_STATEMENTS RIDEDASH_TEST_TEMPLATES
 
 clean_up() {
     code=$?
     if [ -n "$in_memory" ] && [ "$code" != 0 ]; then
         echo "what the tests left is in $in_memory (memory)"
     else
-        rm -rf "$listed" "$RIDEDASH_TEST_TEMPLATES" ${in_memory:+"$in_memory"}
+        rm -rf "$RIDEDASH_TEST_STATEMENTS" "$RIDEDASH_TEST_TEMPLATES" ${in_memory:+"$in_memory"}
     fi
     exit "$code"
 }
@@ -49,16 +48,14 @@ trap clean_up EXIT
 trap 'exit 130' INT TERM
 
 "$bin/pytest" -n "$jobs" -m "$chosen" "$@" || [ "$tier $?" = "sweeps 5" ] # 5: none of them was asked for
-[ "$tier" != quick ] || exit 0
+[ "$tier" = test ] || exit 0
 
 if ! "$bin/python" -c 'import sys; from tests.backing import postgres_programs; sys.exit(postgres_programs() is None)'; then
     echo "PostgreSQL is not installed: the tests of the database ran on SQLite only (apt install postgresql)"
     [ "${RIDEDASH_TEST_SERVERS:-}" != required ]
     exit
 fi
-if [ "$tier" = sweeps ]; then
-    unset RIDEDASH_TEST_FILES # tests that are no sweeps on SQLite are sweeps on PostgreSQL
-elif [ ! -s "$RIDEDASH_TEST_FILES" ]; then
+if [ -z "$(ls "$RIDEDASH_TEST_STATEMENTS")" ]; then
     echo "none of the chosen tests touches a database: nothing ran on PostgreSQL"
     [ "${RIDEDASH_TEST_SERVERS:-}" != required ]
     exit

@@ -272,6 +272,7 @@ def exists(name: str, document: Path) -> bool:
 
 # a folder of the tree: at the beginning of a column, or behind another folder
 IN_TREE = re.compile(r"(?:(?<= {2})|(?<=/ ))([a-z_]+)/(?= |$)")
+CONTINUED = " " * 12  # a line that goes on with what the line above is about
 UNNAMED = {"__init__", "__about__"}
 
 
@@ -282,6 +283,8 @@ def tree_of_architecture() -> tuple[set[str], set[str]]:
     modules, folders = set(), set()
     parent = ""
     for line in tree[1].splitlines():
+        if line.startswith(CONTINUED):
+            continue
         inner = line.startswith("    ")
         found = IN_TREE.findall(line)
         if not found:

@@ -292,7 +292,10 @@ _STEPS: Final[dict[str, Text]] = {
 
 
 def status_words(status: str, kind: Kind, audience: Audience, facts: Facts) -> Words:
-    """The words of a booking status; for an unknown one, those of a booking without a status."""
+    """The words of a booking status that is known; otherwise of a booking without a status.
+
+    A status that we do not know never becomes that of a ride (`rides/tracking/merge.py`).
+    """
     if status == wire.INVOICE and kind is Kind.AUTO:
         return _words(_BILL, audience, facts)
     return _words(_STATUSES.get(status, _NO_STATUS_YET), audience, facts)

@@ -62,7 +62,7 @@ function bookButton(k) {
   const face = visit.changed
     ? [k.t("book_for", { price: visit.changed.new })]
     : [k.t("book"), dot, ...priced(visit)];
-  const words = [make("span", "k-book-price", ...face)];
+  const words = [make("span", "k-book-price heavy lead", ...face)];
   if (visit.car.pays) words.push(make("span", "k-book-pays", visit.car.pays));
   return control(
     "book",
@@ -110,7 +110,7 @@ export function unknown(k) {
   return {
     question: k.visit.words?.headline || k.t("unknown"),
     facts: [
-      number ? make("p", "k-number num", fact(k.t("ride", { number }))) : null,
+      number ? make("p", "k-number heavy num", fact(k.t("ride", { number }))) : null,
       ...lines(k, k.visit.words?.next || k.t(number ? "unknown_next" : "trouble_next")),
     ].filter(Boolean),
     controls: [actionRow(help(k), finish(k))],

@@ -43,7 +43,7 @@ export class Frame {
     this.root.dataset.look = view.look ?? "";
     if (view.ticket) this.root.dataset.ticket = view.ticket;
     else delete this.root.dataset.ticket;
-    const question = make("h1", "k-question", view.shown ?? view.question);
+    const question = make("h1", "k-question heavy title", view.shown ?? view.question);
     question.dataset.question = "";
     if (view.from) question.dataset.from = view.from;
     question.tabIndex = -1;
@@ -238,7 +238,7 @@ function leastHeight(node) {
 /** A sheet over the screen: `name` identifies it, `title` has its question, `parts` are below. */
 export function sheet(name, title, ...parts) {
   const id = `sheet-${name}`;
-  const heading = make("h2", "k-sheet-title", title);
+  const heading = make("h2", "k-sheet-title heavy title", title);
   heading.id = id;
   const box = make("div", "stack k-sheet-box", heading, ...parts);
   const node = make("div", `k-sheet k-sheet-${name}`, box);

@@ -27,7 +27,7 @@ alone(
         make(
           "div",
           "stack k-words",
-          make("h1", "k-question", words.open_already),
+          make("h1", "k-question heavy title", words.open_already),
           make("p", "k-lead", words.open_already_next),
         ),
       );

@@ -137,7 +137,7 @@ export class Panel {
   #calibrate() {
     const { k } = this;
     let px = Math.round(CARD_MM * k.measures.mm);
-    const card = make("div", "k-card-frame");
+    const card = make("div", "k-card-frame rigid");
     const draw = () => card.style.setProperty("--card", `${px}px`);
     const step = (key, by) =>
       control(

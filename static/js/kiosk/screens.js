@@ -113,7 +113,7 @@ function kind(k, tab) {
   const act = () => k.booking.listKind(tab);
   return control(
     `kind-${tab}`,
-    "k-button k-card",
+    "k-button k-card full",
     act,
     make("span", "strong k-place-name", k.t(`tab_${tab}`)),
   );
@@ -124,7 +124,7 @@ function card(k, to, name) {
   const away = minutes && !address ? k.t("minutes_by_car", { n: minutes }) : "";
   const parts = [make("span", "strong k-place-name", fact(to.name))];
   if (address || away) parts.push(make("span", "k-place-more", address ? fact(address) : away));
-  const node = control(name, "k-button k-card", () => k.choosePlace(to), ...parts);
+  const node = control(name, "k-button k-card full", () => k.choosePlace(to), ...parts);
   return named(node, k.paused(to.name, address, away));
 }
 
@@ -136,7 +136,7 @@ export function place(k) {
   const list = make("div", "k-results");
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", k.t("which_place"));
-  const field = make("input", "strong k-field");
+  const field = make("input", "strong k-field full");
   describe(field, "query", k.t("type_place"), visit.typed);
   field.placeholder = k.t("type_place");
   k.booking.parts = { list, field };

@@ -181,7 +181,7 @@ function ticketPin(k, pin) {
     "stack k-ticket-pin",
     make("span", "secondary k-label", k.t("pin")),
     from("pin", spelled(pin, "k-pin num", k.t("pin"))),
-    make("span", "secondary k-why", k.t("pin_why")),
+    make("span", "secondary k-why plain", k.t("pin_why")),
   );
 }
 
@@ -195,7 +195,7 @@ function besideCode(k, code) {
 function follow(k, { qr, short }) {
   return make(
     "div",
-    "k-qr-box",
+    "k-qr-box rigid",
     from("link", qrCode(qr, k.t("scan"))),
     make("span", "k-small", k.t("scan")),
     short ? make("span", "k-small mono", short) : null,
@@ -224,7 +224,7 @@ function meetLine(k, where) {
     icon("pickup"),
     make(
       "div",
-      "k-meet-words",
+      "k-meet-words column",
       make("span", "secondary k-label", k.t("meet_at")),
       make("span", "strong k-meet-name", from("meet", fact(where.name))),
       way.length ? make("span", "k-walk", fact(way.join(" · "))) : null,
@@ -276,10 +276,10 @@ function countdown(k) {
 function plateOf(k) {
   const view = k.visit.view ?? {};
   if (!view.plate) return null;
-  const parts = [from("plate", spelled(view.plate, "k-plate", k.t("plate")))];
+  const parts = [from("plate", spelled(view.plate, "k-plate heavy no-wrap", k.t("plate")))];
   if (view.old_plate) {
     const [before, after = ""] = k.t("old_plate").split("{plate}");
-    const gone = make("s", "", from("old_plate", fact(view.old_plate, "k-gone")));
+    const gone = make("s", "", from("old_plate", fact(view.old_plate, "k-gone no-wrap")));
     const line = make("p", "strong k-old-plate", small(before), gone, small(after));
     line.setAttribute("role", "alert");
     parts.unshift(line);
@@ -357,7 +357,7 @@ function codeLine(k) {
     ? from("code", spelled(code, "k-code num", k.t("start_code")))
     : make("p", "k-code num", "••••");
   if (!code) shown.setAttribute("aria-hidden", "true"); // `why` says that it is hidden
-  const why = make("span", "secondary k-why", k.t(code ? "tell_driver" : "code_hidden"));
+  const why = make("span", "secondary k-why plain", k.t(code ? "tell_driver" : "code_hidden"));
   return make(
     "div",
     "wrap k-code-line",

@@ -139,7 +139,7 @@ export class Combobox {
     this.list.replaceChildren(...places.map((place, index) => this.#option(place, index)));
     if (words) {
       const line = document.createElement("li");
-      line.className = "secondary place-none";
+      line.className = "secondary place-none small";
       line.setAttribute("role", "option");
       line.setAttribute("aria-disabled", "true");
       line.textContent = words;

@@ -10,7 +10,7 @@ export function car(k) {
   const { answer } = k.visit;
   if (!answer) return { question: k.t("which_car"), facts: [working(k.t("looking"))] };
   if (answer.state !== "ok") return noCars(k, answer);
-  const list = make("div", "k-cars");
+  const list = make("div", "k-cars grid");
   const { cars } = answer;
   const most = Math.min(answer.shown || 3, cars.length);
   const cards = cars.map((each, i) => card(k, each, i));
@@ -87,7 +87,7 @@ function meet(k, where) {
       ? control("change", "k-button k-change rigid", () => k.go("meet"), k.t("change"))
       : null;
   if (change) named(change, k.paused(k.t("change"), `${k.t("meet_at")} ${where.name}`));
-  return make("div", "line k-meet", icon("pickup"), words, change);
+  return make("div", "line k-meet gap-3", icon("pickup"), words, change);
 }
 
 function walk(where) {
@@ -98,7 +98,7 @@ function walk(where) {
 /** The choice of a pickup point by its name. */
 export function meetAt(k) {
   const { points } = k.visit.answer.meet;
-  const list = make("div", "k-results");
+  const list = make("div", "k-results grid");
   const cards = points.map((each, i) => {
     const words = make("span", "strong k-place-name", fact(each.name));
     const act = () => k.choosePoint(each);
@@ -137,6 +137,6 @@ export function people(k) {
   return {
     question: k.t("how_many"),
     facts: [make("p", "k-lead", carName(k.visit.car.name))],
-    controls: [make("div", "k-places", ...cards)],
+    controls: [make("div", "k-places grid", ...cards)],
   };
 }

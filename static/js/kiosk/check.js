@@ -25,13 +25,13 @@ export function check(k) {
   if (k.crowded) rows.sort(([one], [other]) => ON_PAGES.indexOf(one) - ON_PAGES.indexOf(other));
   const list = make(
     "dl",
-    "k-facts",
+    "k-facts grid",
     ...rows
       .filter(([, text]) => text)
       .map(([key, text]) =>
         make(
           "div",
-          `k-fact k-fact-${key}`,
+          `k-fact grid k-fact-${key}`,
           make("dt", "if-room", k.t(key)),
           make("dd", "", shownAs(visit, key, text)),
           beneath(k.english(text), "dd"),

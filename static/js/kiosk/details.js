@@ -200,7 +200,7 @@ function part(k, { key, label, why, masked, before = "" }, choose) {
   field.placeholder = label; // used if large letters leave no room for a label above (kiosk.css)
   const made = { field, before };
   const title = make("span", "secondary k-label", label);
-  const node = control(`field-${key}`, "k-part", choose, title, field);
+  const node = control(`field-${key}`, "k-part grid gap-1", choose, title, field);
   field.inert = true; // the control around it is pressed and read aloud
   Object.assign(made, { label, star: masked ? k.t("star") : "" });
   if (why) {

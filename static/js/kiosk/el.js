@@ -207,7 +207,7 @@ export function filled(pattern, slots = {}, direction = "ltr") {
 export function working(text) {
   const line = make(
     "p",
-    "line secondary k-working",
+    "line secondary k-working gap-4",
     make("span", "k-ring rigid"),
     make("span", "", text),
   );

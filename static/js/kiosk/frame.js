@@ -48,9 +48,10 @@ export class Frame {
     if (view.from) question.dataset.from = view.from;
     question.tabIndex = -1;
     const english = beneath(this.k.english(view.question));
-    const words = make("div", "stack k-words if-room", question, english, ...(view.facts ?? []));
+    const facts = view.facts ?? [];
+    const words = make("div", "stack k-words gap-3 if-room", question, english, ...facts);
     if (this.#hasBand(view)) words.prepend(make("div", "k-band", motif()));
-    const controls = make("div", "stack k-controls", ...(view.controls ?? []));
+    const controls = make("div", "stack k-controls gap-3", ...(view.controls ?? []));
     this.stage.replaceChildren(words, controls);
     this.#drawBar();
     this.tick();

@@ -26,7 +26,7 @@ alone(
       .replaceChildren(
         make(
           "div",
-          "stack k-words",
+          "stack k-words gap-3",
           make("h1", "k-question heavy title", words.open_already),
           make("p", "k-lead", words.open_already_next),
         ),

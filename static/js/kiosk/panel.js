@@ -187,7 +187,7 @@ export class Panel {
     );
     const erase = control("pin-erase", "k-key k-key-other", () => act(null), "×");
     erase.setAttribute("aria-label", this.k.t("key_delete"));
-    const node = make("div", "k-digits", ...each, erase);
+    const node = make("div", "k-digits grid", ...each, erase);
     node.dir = "ltr"; // digits run from left to right on every telephone
     return node;
   }

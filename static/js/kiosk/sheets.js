@@ -93,7 +93,7 @@ export function phoneSheet(k, { words, phone }) {
   return sheet(
     "phone",
     words.headline || k.t("own_phone"),
-    make("div", "k-qr-box rigid", qrCode(phone.qr, k.t("own_phone_lead"))),
+    make("div", "k-qr-box grid gap-1 rigid", qrCode(phone.qr, k.t("own_phone_lead"))),
     ...[words.why || k.t("own_phone_lead"), words.next].map((line) => make("p", "k-lead", line)),
     make("div", "wrap k-deeds", close),
   );

@@ -43,7 +43,7 @@ function card(k, each, i) {
     make("span", "k-car-name heavy lead", carName(each.name)),
     each.size ? make("span", "k-car-size", fact(each.size)) : null,
     tag ? make("span", "strong k-car-tag", k.t(tag)) : null,
-    busy ? make("span", "strong k-car-surge", icon("surge"), fact(busy)) : null,
+    busy ? make("span", "strong k-car-surge baseline", icon("surge"), fact(busy)) : null,
   );
   const away = Number.isFinite(each.minutes) ? k.t("away", { n: each.minutes }) : "";
   const right = make(
@@ -76,7 +76,7 @@ function meet(k, where) {
   if (!where) return null;
   const words = make(
     "div",
-    "k-meet-words column",
+    "k-meet-words shrinks column",
     make("span", "secondary k-label", k.t("meet_at")),
     make("span", "strong k-meet-name", fact(where.name)),
     walk(where),

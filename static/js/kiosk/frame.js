@@ -180,7 +180,7 @@ export class Frame {
   }
 
   #barButton(name, sign, act, off = false) {
-    const words = make("span", "k-bar-word", this.k.t(name));
+    const words = make("span", "k-bar-word shrinks", this.k.t(name));
     const node = control(`bar-${name}`, `line k-bar-button k-bar-${name}`, act, icon(sign), words);
     node.setAttribute("aria-label", this.k.t(name));
     node.disabled = off;
@@ -190,7 +190,7 @@ export class Frame {
   #language() {
     const { k } = this;
     const own = k.choices.find((each) => each.tag === k.visit.language);
-    const words = make("span", "k-bar-word", fact(own?.name ?? k.visit.language));
+    const words = make("span", "k-bar-word shrinks", fact(own?.name ?? k.visit.language));
     const act = () => k.chooseLanguage();
     const node = control(
       "bar-language",
@@ -209,7 +209,7 @@ export class Frame {
     if (k.speech.can(k.visit.language)) names.push("aloud");
     const nodes = names.map((name) => {
       const label = k.t(`aid_${name}`);
-      const words = make("span", "k-bar-word", label);
+      const words = make("span", "k-bar-word shrinks", label);
       const act = () => k.turn(name);
       const node = control(
         `aid-${name}`,
@@ -222,7 +222,7 @@ export class Frame {
       node.setAttribute("aria-pressed", String(k.visit.aids.has(name)));
       return node;
     });
-    return make("div", "k-aids", ...nodes);
+    return make("div", "k-aids flex", ...nodes);
   }
 }
 
@@ -242,7 +242,7 @@ export function sheet(name, title, ...parts) {
   const heading = make("h2", "k-sheet-title heavy title", title);
   heading.id = id;
   const box = make("div", "stack k-sheet-box", heading, ...parts);
-  const node = make("div", `k-sheet k-sheet-${name}`, box);
+  const node = make("div", `k-sheet flex k-sheet-${name}`, box);
   node.setAttribute("role", "dialog");
   node.setAttribute("aria-modal", "true");
   node.setAttribute("aria-labelledby", id);

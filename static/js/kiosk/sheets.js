@@ -81,7 +81,7 @@ export function cancelSheet(k, act) {
 
 /** The dark screen, for a guest who only listens; any touch ends it. */
 export function dark(k) {
-  const node = make("div", "centred k-dark", make("p", "", k.t("blanked")));
+  const node = make("div", "centred k-dark center", make("p", "", k.t("blanked")));
   node.setAttribute("role", "status");
   return node;
 }

@@ -224,7 +224,7 @@ function meetLine(k, where) {
     icon("pickup"),
     make(
       "div",
-      "k-meet-words column",
+      "k-meet-words shrinks column",
       make("span", "secondary k-label", k.t("meet_at")),
       make("span", "strong k-meet-name", from("meet", fact(where.name))),
       way.length ? make("span", "k-walk", fact(way.join(" · "))) : null,

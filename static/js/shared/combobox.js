@@ -155,7 +155,7 @@ export class Combobox {
   #option(place, index) {
     const option = document.createElement("li");
     option.id = `${this.list.id}-${index}`;
-    option.className = "place-option grid";
+    option.className = "place-option middle grid";
     option.dataset.index = String(index);
     option.setAttribute("role", "option");
     option.setAttribute("aria-selected", "false");

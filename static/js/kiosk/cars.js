@@ -41,7 +41,7 @@ function card(k, each, i) {
     "span",
     "k-car-left",
     make("span", "k-car-name heavy lead", carName(each.name)),
-    each.size ? make("span", "k-car-size", fact(each.size)) : null,
+    each.size ? make("span", "secondary", fact(each.size)) : null,
     tag ? make("span", "strong k-car-tag", k.t(tag)) : null,
     busy ? make("span", "strong k-car-surge baseline", icon("surge"), fact(busy)) : null,
   );
@@ -49,9 +49,9 @@ function card(k, each, i) {
   const right = make(
     "span",
     "k-car-right rigid",
-    each.price_kind ? make("span", "k-car-kind", each.price_kind) : null,
+    each.price_kind ? make("span", "secondary", each.price_kind) : null,
     make("span", "k-price heavy title no-wrap num", fact(each.price)),
-    away ? make("span", "k-car-away", away) : null,
+    away ? make("span", "secondary", away) : null,
   );
   const parts = [carPicture(each.drawing), left, right].filter(Boolean);
   const node = control(`car-${i}`, "k-button k-car full", () => k.chooseCar(each), ...parts);

@@ -32,8 +32,8 @@ export function check(k) {
         make(
           "div",
           `k-fact grid k-fact-${key}`,
-          make("dt", "if-room", k.t(key)),
-          make("dd", "", shownAs(visit, key, text)),
+          make("dt", "if-room secondary", k.t(key)),
+          make("dd", "strong", shownAs(visit, key, text)),
           beneath(k.english(text), "dd"),
         ),
       ),
@@ -68,7 +68,7 @@ function bookButton(k) {
     "book",
     "k-button k-main k-book",
     () => k.booking.order(),
-    make("span", "", ...words),
+    make("span", "grid gap-1", ...words),
   );
 }
 
@@ -78,10 +78,10 @@ function changed(k) {
   const node = make(
     "div",
     "k-changed",
-    make("p", "k-changed-title", k.t("price_changed")),
+    make("p", "heavy", k.t("price_changed")),
     beneath(k.english(k.t("price_changed"))),
     make("p", "k-changed-old", k.t("price_was", { price: old })),
-    make("p", "k-changed-new", k.t("price_now", { price: now })),
+    make("p", "heavy", k.t("price_now", { price: now })),
   );
   node.setAttribute("role", "alert");
   return node;

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.database, pytest.mark.sqlite_only]
 
 TOKEN = re.compile(r"[\w.-]{20,}")  # tokens of forms and scripts differ each time
 CHOICES = re.compile(
-    r'<nav class="guest-languages".*?</nav>|<select[^>]* name="language".*?</select>', re.DOTALL
+    r'<nav class="guest-languages .*?</nav>|<select[^>]* name="language".*?</select>', re.DOTALL
 )
 # redirects to the first settings, and to the page on which a device is paired
 LEADING = {"/admin", "/kiosk", "/door"}
@@ -71,7 +71,7 @@ def test_an_english_page_has_no_byte_more_with_all_catalogues_than_without_any(
     for endpoint, path in addresses(desk).items():
         translated = page(path, all_languages, all_folders)
         alone = page(path, OfferedLanguages({}), [str(tmp_path / "nothing")])
-        rows += re.findall(r'<nav class="guest-languages".*?</nav>', translated, re.DOTALL)
+        rows += re.findall(r'<nav class="guest-languages .*?</nav>', translated, re.DOTALL)
         shown = [CHOICES.sub("", text).split() for text in (translated, alone)]
         if shown[0] != shown[1]:
             different.append(endpoint)

@@ -152,7 +152,7 @@ function rowOf(call) {
   row.dataset.number = call.number;
   const button = document.createElement("button");
   button.type = "button";
-  button.className = call.failed ? "lens-row is-bad" : "lens-row";
+  button.className = call.failed ? "lens-row full is-bad" : "lens-row full";
   const order = call.order && kept.tab !== "ride" ? call.order : "";
   const words = [
     ["at", call.at],

@@ -127,7 +127,7 @@ class Door {
     cells.was.hidden = !row.was;
     for (const name of ["car", "label", "point"]) cells[name].parentElement.hidden = !row[name];
     cells.colour.hidden = !row.colour;
-    cells.colour.className = `door-colour is-${row.colour ?? "none"}`;
+    cells.colour.className = `door-colour rigid is-${row.colour ?? "none"}`;
     setText(cells.when, this.#when(row));
     this.#marks(cells.marks, row);
     this.#note(node);

@@ -138,7 +138,7 @@ class GuestPage {
       const [state, time] = steps[i];
       if (item.classList.contains(`is-${state}`))
         return void setText(item.querySelector(".guest-step-time"), time);
-      item.className = `guest-step is-${state}`;
+      item.className = `guest-step middle grid gap-3 faint is-${state}`;
       if (state === "now") item.setAttribute("aria-current", "step");
       else item.removeAttribute("aria-current");
       setText(item.querySelector(".guest-step-time"), time);

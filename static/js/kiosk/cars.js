@@ -10,7 +10,7 @@ export function car(k) {
   const { answer } = k.visit;
   if (!answer) return { question: k.t("which_car"), facts: [working(k.t("looking"))] };
   if (answer.state !== "ok") return noCars(k, answer);
-  const list = make("div", "k-cars");
+  const list = make("div", "k-cars grid");
   const { cars } = answer;
   const most = Math.min(answer.shown || 3, cars.length);
   const cards = cars.map((each, i) => card(k, each, i));
@@ -40,21 +40,21 @@ function card(k, each, i) {
   const left = make(
     "span",
     "k-car-left",
-    make("span", "k-car-name", carName(each.name)),
-    each.size ? make("span", "k-car-size", fact(each.size)) : null,
+    make("span", "k-car-name heavy lead", carName(each.name)),
+    each.size ? make("span", "secondary", fact(each.size)) : null,
     tag ? make("span", "strong k-car-tag", k.t(tag)) : null,
-    busy ? make("span", "strong k-car-surge", icon("surge"), fact(busy)) : null,
+    busy ? make("span", "strong k-car-surge baseline", icon("surge"), fact(busy)) : null,
   );
   const away = Number.isFinite(each.minutes) ? k.t("away", { n: each.minutes }) : "";
   const right = make(
     "span",
-    "k-car-right",
-    each.price_kind ? make("span", "k-car-kind", each.price_kind) : null,
-    make("span", "k-price num", fact(each.price)),
-    away ? make("span", "k-car-away", away) : null,
+    "k-car-right rigid",
+    each.price_kind ? make("span", "secondary", each.price_kind) : null,
+    make("span", "k-price heavy title no-wrap num", fact(each.price)),
+    away ? make("span", "secondary", away) : null,
   );
   const parts = [carPicture(each.drawing), left, right].filter(Boolean);
-  const node = control(`car-${i}`, "k-button k-car", () => k.chooseCar(each), ...parts);
+  const node = control(`car-${i}`, "k-button k-car full", () => k.chooseCar(each), ...parts);
   const price = [each.price_kind, each.price].filter(Boolean).join(" ");
   const facts = [each.name, each.size, tag && k.t(tag), busy, price, away];
   return named(node, k.paused(...facts));
@@ -76,7 +76,7 @@ function meet(k, where) {
   if (!where) return null;
   const words = make(
     "div",
-    "k-meet-words",
+    "k-meet-words shrinks column",
     make("span", "secondary k-label", k.t("meet_at")),
     make("span", "strong k-meet-name", fact(where.name)),
     walk(where),
@@ -84,10 +84,10 @@ function meet(k, where) {
   const points = where.points ?? [];
   const change =
     points.length > 1
-      ? control("change", "k-button k-change", () => k.go("meet"), k.t("change"))
+      ? control("change", "k-button k-change rigid", () => k.go("meet"), k.t("change"))
       : null;
   if (change) named(change, k.paused(k.t("change"), `${k.t("meet_at")} ${where.name}`));
-  return make("div", "line k-meet", icon("pickup"), words, change);
+  return make("div", "line k-meet gap-3", icon("pickup"), words, change);
 }
 
 function walk(where) {
@@ -98,13 +98,13 @@ function walk(where) {
 /** The choice of a pickup point by its name. */
 export function meetAt(k) {
   const { points } = k.visit.answer.meet;
-  const list = make("div", "k-results");
+  const list = make("div", "k-results grid");
   const cards = points.map((each, i) => {
     const words = make("span", "strong k-place-name", fact(each.name));
     const act = () => k.choosePoint(each);
     const node = control(
       `point-${i}`,
-      "k-button k-card",
+      "k-button k-card full",
       act,
       words,
       ...[walk(each)].filter(Boolean),
@@ -129,14 +129,14 @@ export function meetAt(k) {
 export function people(k) {
   const cards = k.visit.car.seats.map(({ seats, people: words, price }) => {
     const name = make("span", "strong k-place-name", words);
-    const cost = make("span", "k-price num", fact(price));
+    const cost = make("span", "k-price heavy title no-wrap num", fact(price));
     const act = () => k.chooseSeats(seats);
-    const node = control(`seats-${seats}`, "k-button k-card k-seats", act, name, cost);
+    const node = control(`seats-${seats}`, "k-button k-card full k-seats", act, name, cost);
     return named(node, k.paused(words, price));
   });
   return {
     question: k.t("how_many"),
     facts: [make("p", "k-lead", carName(k.visit.car.name))],
-    controls: [make("div", "k-places", ...cards)],
+    controls: [make("div", "k-places grid", ...cards)],
   };
 }

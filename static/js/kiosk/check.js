@@ -25,15 +25,15 @@ export function check(k) {
   if (k.crowded) rows.sort(([one], [other]) => ON_PAGES.indexOf(one) - ON_PAGES.indexOf(other));
   const list = make(
     "dl",
-    "k-facts",
+    "k-facts grid",
     ...rows
       .filter(([, text]) => text)
       .map(([key, text]) =>
         make(
           "div",
-          `k-fact k-fact-${key}`,
-          make("dt", "if-room", k.t(key)),
-          make("dd", "", shownAs(visit, key, text)),
+          `k-fact grid k-fact-${key}`,
+          make("dt", "if-room secondary", k.t(key)),
+          make("dd", "strong", shownAs(visit, key, text)),
           beneath(k.english(text), "dd"),
         ),
       ),
@@ -62,13 +62,13 @@ function bookButton(k) {
   const face = visit.changed
     ? [k.t("book_for", { price: visit.changed.new })]
     : [k.t("book"), dot, ...priced(visit)];
-  const words = [make("span", "k-book-price", ...face)];
+  const words = [make("span", "k-book-price heavy lead", ...face)];
   if (visit.car.pays) words.push(make("span", "k-book-pays", visit.car.pays));
   return control(
     "book",
     "k-button k-main k-book",
     () => k.booking.order(),
-    make("span", "", ...words),
+    make("span", "grid gap-1", ...words),
   );
 }
 
@@ -78,10 +78,10 @@ function changed(k) {
   const node = make(
     "div",
     "k-changed",
-    make("p", "k-changed-title", k.t("price_changed")),
+    make("p", "heavy", k.t("price_changed")),
     beneath(k.english(k.t("price_changed"))),
     make("p", "k-changed-old", k.t("price_was", { price: old })),
-    make("p", "k-changed-new", k.t("price_now", { price: now })),
+    make("p", "heavy", k.t("price_now", { price: now })),
   );
   node.setAttribute("role", "alert");
   return node;
@@ -110,7 +110,7 @@ export function unknown(k) {
   return {
     question: k.visit.words?.headline || k.t("unknown"),
     facts: [
-      number ? make("p", "k-number num", fact(k.t("ride", { number }))) : null,
+      number ? make("p", "k-number heavy num", fact(k.t("ride", { number }))) : null,
       ...lines(k, k.visit.words?.next || k.t(number ? "unknown_next" : "trouble_next")),
     ].filter(Boolean),
     controls: [actionRow(help(k), finish(k))],

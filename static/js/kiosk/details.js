@@ -195,16 +195,16 @@ function form(k, { question, lead, next, ...rest }) {
 
 /** A field inside a control: a press chooses the field. */
 function part(k, { key, label, why, masked, before = "" }, choose) {
-  const field = make("input", "strong k-field");
+  const field = make("input", "strong k-field full");
   describe(field, key, label, "");
   field.placeholder = label; // used if large letters leave no room for a label above (kiosk.css)
   const made = { field, before };
   const title = make("span", "secondary k-label", label);
-  const node = control(`field-${key}`, "k-part", choose, title, field);
+  const node = control(`field-${key}`, "k-part grid gap-1", choose, title, field);
   field.inert = true; // the control around it is pressed and read aloud
   Object.assign(made, { label, star: masked ? k.t("star") : "" });
   if (why) {
-    const reason = make("span", "secondary k-why", why);
+    const reason = make("span", "secondary k-why plain", why);
     reason.id = `why-${key}`;
     node.append(reason);
     node.setAttribute("aria-describedby", reason.id);

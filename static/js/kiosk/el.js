@@ -84,7 +84,7 @@ export function icon(name) {
 export function carPicture(drawing) {
   if (!drawing) return null;
   const svg = icon(drawing);
-  svg.setAttribute("class", "k-car-picture");
+  svg.setAttribute("class", "k-car-picture rigid");
   svg.firstChild.setAttribute("href", `${document.body.dataset.cars}#${drawing}`);
   return svg;
 }
@@ -115,7 +115,7 @@ export function press(node) {
 /** The picture of the start screen: a road through a town, in the property's colour. */
 export function motif() {
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "k-motif");
+  svg.setAttribute("class", "k-motif full");
   svg.setAttribute("viewBox", "0 0 160 90");
   svg.setAttribute("preserveAspectRatio", "xMaxYMin slice");
   svg.setAttribute("aria-hidden", "true");
@@ -155,7 +155,7 @@ export function stillMap({ width, height, tiles }, label) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${Number(width)} ${Number(height)}`);
   svg.setAttribute("preserveAspectRatio", "xMidYMid slice");
-  svg.setAttribute("class", "k-map");
+  svg.setAttribute("class", "k-map full");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", label);
   for (const [href, x, y] of tiles) {
@@ -207,8 +207,8 @@ export function filled(pattern, slots = {}, direction = "ltr") {
 export function working(text) {
   const line = make(
     "p",
-    "line secondary k-working",
-    make("span", "k-ring"),
+    "line secondary k-working gap-4",
+    make("span", "k-ring rigid"),
     make("span", "", text),
   );
   line.setAttribute("role", "status");

@@ -43,14 +43,15 @@ export class Frame {
     this.root.dataset.look = view.look ?? "";
     if (view.ticket) this.root.dataset.ticket = view.ticket;
     else delete this.root.dataset.ticket;
-    const question = make("h1", "k-question", view.shown ?? view.question);
+    const question = make("h1", "k-question heavy title", view.shown ?? view.question);
     question.dataset.question = "";
     if (view.from) question.dataset.from = view.from;
     question.tabIndex = -1;
     const english = beneath(this.k.english(view.question));
-    const words = make("div", "stack k-words if-room", question, english, ...(view.facts ?? []));
+    const facts = view.facts ?? [];
+    const words = make("div", "stack k-words gap-3 if-room", question, english, ...facts);
     if (this.#hasBand(view)) words.prepend(make("div", "k-band", motif()));
-    const controls = make("div", "stack k-controls", ...(view.controls ?? []));
+    const controls = make("div", "stack k-controls gap-3", ...(view.controls ?? []));
     this.stage.replaceChildren(words, controls);
     this.#drawBar();
     this.tick();
@@ -179,7 +180,7 @@ export class Frame {
   }
 
   #barButton(name, sign, act, off = false) {
-    const words = make("span", "k-bar-word", this.k.t(name));
+    const words = make("span", "k-bar-word shrinks", this.k.t(name));
     const node = control(`bar-${name}`, `line k-bar-button k-bar-${name}`, act, icon(sign), words);
     node.setAttribute("aria-label", this.k.t(name));
     node.disabled = off;
@@ -189,7 +190,7 @@ export class Frame {
   #language() {
     const { k } = this;
     const own = k.choices.find((each) => each.tag === k.visit.language);
-    const words = make("span", "k-bar-word", fact(own?.name ?? k.visit.language));
+    const words = make("span", "k-bar-word shrinks", fact(own?.name ?? k.visit.language));
     const act = () => k.chooseLanguage();
     const node = control(
       "bar-language",
@@ -208,7 +209,7 @@ export class Frame {
     if (k.speech.can(k.visit.language)) names.push("aloud");
     const nodes = names.map((name) => {
       const label = k.t(`aid_${name}`);
-      const words = make("span", "k-bar-word", label);
+      const words = make("span", "k-bar-word shrinks", label);
       const act = () => k.turn(name);
       const node = control(
         `aid-${name}`,
@@ -221,7 +222,7 @@ export class Frame {
       node.setAttribute("aria-pressed", String(k.visit.aids.has(name)));
       return node;
     });
-    return make("div", "k-aids", ...nodes);
+    return make("div", "k-aids flex", ...nodes);
   }
 }
 
@@ -238,10 +239,10 @@ function leastHeight(node) {
 /** A sheet over the screen: `name` identifies it, `title` has its question, `parts` are below. */
 export function sheet(name, title, ...parts) {
   const id = `sheet-${name}`;
-  const heading = make("h2", "k-sheet-title", title);
+  const heading = make("h2", "k-sheet-title heavy title", title);
   heading.id = id;
   const box = make("div", "stack k-sheet-box", heading, ...parts);
-  const node = make("div", `k-sheet k-sheet-${name}`, box);
+  const node = make("div", `k-sheet flex k-sheet-${name}`, box);
   node.setAttribute("role", "dialog");
   node.setAttribute("aria-modal", "true");
   node.setAttribute("aria-labelledby", id);

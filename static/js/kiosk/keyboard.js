@@ -42,7 +42,7 @@ export class Keyboard {
     this.changed = changed;
     this.written = written;
     this.page = "letters";
-    this.node = make("div", "k-keyboard");
+    this.node = make("div", "k-keyboard grid");
     this.node.setAttribute("role", "group");
     this.node.setAttribute("aria-label", k.t("keys"));
     this.draw();

@@ -26,8 +26,8 @@ alone(
       .replaceChildren(
         make(
           "div",
-          "stack k-words",
-          make("h1", "k-question", words.open_already),
+          "stack k-words gap-3",
+          make("h1", "k-question heavy title", words.open_already),
           make("p", "k-lead", words.open_already_next),
         ),
       );

@@ -137,7 +137,7 @@ export class Panel {
   #calibrate() {
     const { k } = this;
     let px = Math.round(CARD_MM * k.measures.mm);
-    const card = make("div", "k-card-frame");
+    const card = make("div", "k-card-frame rigid");
     const draw = () => card.style.setProperty("--card", `${px}px`);
     const step = (key, by) =>
       control(
@@ -187,7 +187,7 @@ export class Panel {
     );
     const erase = control("pin-erase", "k-key k-key-other", () => act(null), "×");
     erase.setAttribute("aria-label", this.k.t("key_delete"));
-    const node = make("div", "k-digits", ...each, erase);
+    const node = make("div", "k-digits grid", ...each, erase);
     node.dir = "ltr"; // digits run from left to right on every telephone
     return node;
   }

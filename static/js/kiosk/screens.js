@@ -48,7 +48,7 @@ export function start(k) {
     icon("key"),
     make("span", "", k.t("have")),
   );
-  const controls = [make("div", "stack k-starts", ...(closed ? [have] : [begin, have]))];
+  const controls = [make("div", "stack k-starts gap-3", ...(closed ? [have] : [begin, have]))];
   if (k.choices.length > 1) controls.push(languages(k));
   if (data.by_machine.includes(k.visit.language))
     controls.push(make("p", "k-small secondary k-machine", k.t("by_machine")));
@@ -66,7 +66,7 @@ export function languages(k) {
     if (tag === k.visit.language) node.setAttribute("aria-current", "true");
     return node;
   });
-  const group = make("div", "k-langs", ...each);
+  const group = make("div", "k-langs grid", ...each);
   group.setAttribute("role", "group");
   group.setAttribute("aria-label", k.t("language"));
   return group;
@@ -95,7 +95,7 @@ export function where(k) {
         make("span", "", k.t("own_phone")),
       ),
     );
-  const list = make("div", "k-places");
+  const list = make("div", "k-places grid");
   const turn = (page) => {
     k.visit.page = page;
     k.draw();
@@ -103,7 +103,7 @@ export function where(k) {
   };
   return {
     question: k.t("where"),
-    controls: [list, make("div", "k-ways", ...ways)],
+    controls: [list, make("div", "k-ways grid", ...ways)],
     placed: () => pages(list, cards, { from: k.visit.page, turn, label: () => k.t("more") }),
   };
 }
@@ -113,7 +113,7 @@ function kind(k, tab) {
   const act = () => k.booking.listKind(tab);
   return control(
     `kind-${tab}`,
-    "k-button k-card",
+    "k-button k-card full",
     act,
     make("span", "strong k-place-name", k.t(`tab_${tab}`)),
   );
@@ -124,7 +124,7 @@ function card(k, to, name) {
   const away = minutes && !address ? k.t("minutes_by_car", { n: minutes }) : "";
   const parts = [make("span", "strong k-place-name", fact(to.name))];
   if (address || away) parts.push(make("span", "k-place-more", address ? fact(address) : away));
-  const node = control(name, "k-button k-card", () => k.choosePlace(to), ...parts);
+  const node = control(name, "k-button k-card full", () => k.choosePlace(to), ...parts);
   return named(node, k.paused(to.name, address, away));
 }
 
@@ -133,10 +133,10 @@ export function place(k) {
   const { visit } = k;
   const base = visit.language.split("-")[0];
   const typing = visit.typing ?? !LISTED.has(base);
-  const list = make("div", "k-results");
+  const list = make("div", "k-results grid");
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", k.t("which_place"));
-  const field = make("input", "strong k-field");
+  const field = make("input", "strong k-field full");
   describe(field, "query", k.t("type_place"), visit.typed);
   field.placeholder = k.t("type_place");
   k.booking.parts = { list, field };
@@ -226,7 +226,7 @@ function tabs(k) {
     node.setAttribute("aria-pressed", String(k.visit.tab === tab));
     return node;
   });
-  const row = make("div", "k-tabs", ...each);
+  const row = make("div", "k-tabs grid", ...each);
   row.setAttribute("role", "group");
   row.setAttribute("aria-label", k.t("which_place"));
   return row;

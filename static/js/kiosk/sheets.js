@@ -6,7 +6,7 @@ import { languages } from "./screens.js";
 
 /** "Still there?", with the seconds left and a ring that shrinks. */
 export function stillThere(k, seconds, of) {
-  const number = make("span", "k-there-s num", String(seconds));
+  const number = make("span", "k-there-s heavy num", String(seconds));
   const ring = make("div", "centred k-there-ring", number);
   ring.style.setProperty("--part", String(seconds / of));
   const here = control("here", "k-button k-main", () => k.stay(), k.t("still_here"));
@@ -81,7 +81,7 @@ export function cancelSheet(k, act) {
 
 /** The dark screen, for a guest who only listens; any touch ends it. */
 export function dark(k) {
-  const node = make("div", "centred k-dark", make("p", "", k.t("blanked")));
+  const node = make("div", "centred k-dark center", make("p", "", k.t("blanked")));
   node.setAttribute("role", "status");
   return node;
 }
@@ -93,7 +93,7 @@ export function phoneSheet(k, { words, phone }) {
   return sheet(
     "phone",
     words.headline || k.t("own_phone"),
-    make("div", "k-qr-box", qrCode(phone.qr, k.t("own_phone_lead"))),
+    make("div", "k-qr-box grid gap-1 rigid", qrCode(phone.qr, k.t("own_phone_lead"))),
     ...[words.why || k.t("own_phone_lead"), words.next].map((line) => make("p", "k-lead", line)),
     make("div", "wrap k-deeds", close),
   );

@@ -35,7 +35,7 @@ export function booked(k) {
   // whether the QR code is above the buttons, not beside the PIN
   const beside = k.measures.layout === "landscape";
   const code = visit.ride.qr ? follow(k, visit.ride) : null;
-  const parts = make("div", "line k-ticket", ticketPin(k, pin), beside ? null : code);
+  const parts = make("div", "line k-ticket gap-4", ticketPin(k, pin), beside ? null : code);
   const meet = where ? meetLine(k, where) : null;
   const map = k.crowded || !where ? null : mapOf(k, visit.ride.map);
   const facts = k.crowded
@@ -178,10 +178,10 @@ export function spokenPlate(k, known = "") {
 function ticketPin(k, pin) {
   return make(
     "div",
-    "stack k-ticket-pin",
+    "stack k-ticket-pin gap-1",
     make("span", "secondary k-label", k.t("pin")),
     from("pin", spelled(pin, "k-pin num", k.t("pin"))),
-    make("span", "secondary k-why", k.t("pin_why")),
+    make("span", "secondary k-why plain", k.t("pin_why")),
   );
 }
 
@@ -195,7 +195,7 @@ function besideCode(k, code) {
 function follow(k, { qr, short }) {
   return make(
     "div",
-    "k-qr-box",
+    "k-qr-box grid gap-1 rigid",
     from("link", qrCode(qr, k.t("scan"))),
     make("span", "k-small", k.t("scan")),
     short ? make("span", "k-small mono", short) : null,
@@ -220,11 +220,11 @@ function meetLine(k, where) {
   const way = wayTo(where);
   return make(
     "div",
-    "line k-meet",
+    "line k-meet gap-3",
     icon("pickup"),
     make(
       "div",
-      "k-meet-words",
+      "k-meet-words shrinks column",
       make("span", "secondary k-label", k.t("meet_at")),
       make("span", "strong k-meet-name", from("meet", fact(where.name))),
       way.length ? make("span", "k-walk", fact(way.join(" · "))) : null,
@@ -241,7 +241,7 @@ function mapOf(k, map) {
   const { visit } = k;
   const still = stillMap(map, k.t("map"));
   const credit = map.credit ? fact(map.credit) : k.t("map_sandbox");
-  const box = make("div", "stack k-map-box", still, make("p", "fine k-map-credit", credit));
+  const box = make("div", "stack k-map-box gap-1", still, make("p", "fine k-map-credit", credit));
   box.classList.toggle("is-waiting", !visit.mapped);
   const came = () => {
     visit.mapped = true;
@@ -267,7 +267,7 @@ function countdown(k) {
   const words = make("span", "k-clears-words", k.t("clears", { s: LAST_S }));
   const announced = make("span", "visually-hidden");
   announced.setAttribute("role", "status");
-  const node = make("div", "line k-clears", words, announced, here);
+  const node = make("div", "line k-clears apart gap-3", words, announced, here);
   node.dataset.clears = "";
   node.hidden = true;
   return node;
@@ -276,16 +276,16 @@ function countdown(k) {
 function plateOf(k) {
   const view = k.visit.view ?? {};
   if (!view.plate) return null;
-  const parts = [from("plate", spelled(view.plate, "k-plate", k.t("plate")))];
+  const parts = [from("plate", spelled(view.plate, "k-plate heavy no-wrap", k.t("plate")))];
   if (view.old_plate) {
     const [before, after = ""] = k.t("old_plate").split("{plate}");
-    const gone = make("s", "", from("old_plate", fact(view.old_plate, "k-gone")));
+    const gone = make("s", "", from("old_plate", fact(view.old_plate, "k-gone no-wrap")));
     const line = make("p", "strong k-old-plate", small(before), gone, small(after));
     line.setAttribute("role", "alert");
     parts.unshift(line);
   }
   if (view.car) parts.push(make("p", "k-lead", from("car", fact(view.car))));
-  return make("div", "stack k-plates", ...parts);
+  return make("div", "stack k-plates gap-2", ...parts);
 }
 
 /** The ride that was found: a short form of the guest's page of a ride. */
@@ -357,7 +357,7 @@ function codeLine(k) {
     ? from("code", spelled(code, "k-code num", k.t("start_code")))
     : make("p", "k-code num", "••••");
   if (!code) shown.setAttribute("aria-hidden", "true"); // `why` says that it is hidden
-  const why = make("span", "secondary k-why", k.t(code ? "tell_driver" : "code_hidden"));
+  const why = make("span", "secondary k-why plain", k.t(code ? "tell_driver" : "code_hidden"));
   return make(
     "div",
     "wrap k-code-line",

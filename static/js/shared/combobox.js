@@ -139,7 +139,7 @@ export class Combobox {
     this.list.replaceChildren(...places.map((place, index) => this.#option(place, index)));
     if (words) {
       const line = document.createElement("li");
-      line.className = "secondary place-none";
+      line.className = "secondary place-none small";
       line.setAttribute("role", "option");
       line.setAttribute("aria-disabled", "true");
       line.textContent = words;
@@ -155,7 +155,7 @@ export class Combobox {
   #option(place, index) {
     const option = document.createElement("li");
     option.id = `${this.list.id}-${index}`;
-    option.className = "place-option";
+    option.className = "place-option middle grid";
     option.dataset.index = String(index);
     option.setAttribute("role", "option");
     option.setAttribute("aria-selected", "false");

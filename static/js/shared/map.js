@@ -127,7 +127,7 @@ export class RideMap {
   points(list, chosen = null) {
     for (const { marker } of this.marks) marker.remove();
     this.marks = list.map((point) => {
-      const face = node("span", "centred map-point-face");
+      const face = node("span", "centred map-point-face heavy as-label");
       face.textContent = String(point.number);
       const marker = this.#marker(point.lat, point.lng, face, POINT_SIZE, POINT_SIZE / 2, {
         keyboard: Boolean(chosen),
@@ -256,7 +256,7 @@ export class RideMap {
     let marker = null;
     let angle = 0;
     const element = node("span", "map-cab");
-    const flag = node("span", "strong if-any map-cab-flag");
+    const flag = node("span", "strong if-any map-cab-flag as-label no-wrap");
     element.append(turn, flag);
     const settle = () => (element.style.transform = this.#rest(marker.getLatLng()));
     return {

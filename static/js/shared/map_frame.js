@@ -29,7 +29,7 @@ export function noMap(frame, problem) {
   console.warn("There is no map:", problem);
   if (!frame?.dataset.failed || frame.querySelector(".map-none")) return;
   const words = document.createElement("p");
-  words.className = "map-none";
+  words.className = "map-none center grid";
   words.setAttribute("role", "status");
   words.textContent = frame.dataset.failed;
   frame.append(words);

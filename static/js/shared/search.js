@@ -63,7 +63,7 @@ function destination({ plate, to }) {
 function option(ride, index) {
   const line = document.createElement("li");
   line.id = `found-${index}`;
-  line.className = `found-ride tone-${ride.tone}`;
+  line.className = `found-ride grid small tone-${ride.tone}`;
   line.setAttribute("role", "option");
   line.setAttribute("aria-selected", "false");
   line.dataset.href = `/rides/${ride.id}`;
@@ -75,7 +75,7 @@ function option(ride, index) {
 
 function message(text) {
   const line = document.createElement("li");
-  line.className = "secondary found-none";
+  line.className = "secondary found-none small";
   line.setAttribute("role", "option");
   line.setAttribute("aria-disabled", "true");
   line.setAttribute("aria-selected", "false");

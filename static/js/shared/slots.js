@@ -116,7 +116,7 @@ export class RideSlots {
         const item = element("li", `stop stop-${stop.state === "drop" ? "drop" : "pickup"}`);
         const name = element("bdi", "strong", stop.name ?? "–");
         item.append(
-          element("span", "stop-dot"),
+          element("span", "stop-dot rigid"),
           name,
           " ",
           element("span", "label", words[stop.state] ?? ""),

@@ -73,7 +73,7 @@ def test_the_cards_of_a_group_are_one_page_and_links_are_made_by_a_press(rides: 
     browser = rides.client()
     path = f"/groups/{first}/cards"
     page = browser.get(path).text
-    assert (page.count('class="mini"'), page.count("mini-qr-ground")) == (3, 0)
+    assert (page.count('class="mini column"'), page.count("mini-qr-ground")) == (3, 0)
     with rides.app.app_context():
         limiter.reset()
     made = browser.post(path, data={"csrf_token": token(browser)}).text

@@ -398,13 +398,13 @@ def test_unknown_waits_have_no_chart(desk: Desk, client: FlaskClient) -> None:
 def test_days_without_rides_are_shown_as_such(desk: Desk, client: FlaskClient) -> None:
     text = client.get("/insights").text
     assert "Nothing was booked in these days" in text
-    assert 'class="bars"' not in text
+    assert 'class="bars full"' not in text
     assert tiles(client)["Rides"] == ["0", "0 completed", "before: 0"]
     assert rows(client)[0]["rides"] == "0"
     done(desk)
     text = client.get("/insights").text
     assert "Nothing was booked in these days" not in text
-    assert 'class="bars"' in text
+    assert 'class="bars full"' in text
 
 
 @pytest.mark.parametrize(

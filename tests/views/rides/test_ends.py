@@ -62,7 +62,7 @@ def test_the_end_is_on_the_ride_its_receipt_the_history_and_the_export(
     assert f'<bdi data-slot="drop.name">{shown}</bdi>' in ride
     assert shown in browser.get(f"/rides/{order_id}/receipt").text
     history = compact(browser.get("/history").text)
-    assert f'<span class="cell-to"><bdi>{shown}</bdi>' in history
+    assert f'<span class="cell-to two-lines"><bdi>{shown}</bdi>' in history
     [row] = exported(browser)
     assert (row["drop"], row["drop_lat"], row["drop_lng"]) == (name or "", "-38.48", "-127.97")
     assert (row["service_pickup_lat"], row["service_drop_lng"]) == ("-38.5", "-127.97")

@@ -50,7 +50,7 @@ def languages(text: str) -> set[str]:
 def test_the_card_is_in_the_guests_language_with_the_desks_beside_it(desk: Desk) -> None:
     staff_read(desk, "de")
     page = compact(desk.client().get(f"/rides/{ride(desk, 'ar')}/card").text)
-    card = page.split('<article class="paper sheet"')[1].split("</article>")[0]
+    card = page.split('<article class="paper sheet column"')[1].split("</article>")[0]
     assert 'lang="ar" dir="rtl"' in card
     assert '<span class="sheet-theirs">⟨ar⟩Meet at</span>' in card
     assert '<span class="sheet-ours"><bdi lang="de" dir="ltr">⟨de⟩Meet at</bdi></span>' in card
@@ -65,7 +65,7 @@ def test_each_card_of_a_group_is_in_its_guests_language_with_the_desks_beside_it
         s.query(Order).filter(Order.id.in_(ids)).update({"group_key": f"G-{ids[0]}"})
     staff_read(desk, "de")
     page = compact(desk.client().get(f"/groups/{ids[0]}/cards").text)
-    other, same = page.split('<article class="mini"')[1:]
+    other, same = page.split('<article class="mini column"')[1:]
     assert other.lstrip().startswith('lang="ar" dir="rtl"')
     for text in ("Meet at", "Your car is named soon."):
         assert f'<span class="sheet-theirs">⟨ar⟩{text}</span>' in other

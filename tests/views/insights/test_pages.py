@@ -54,7 +54,7 @@ def client(desk: Desk) -> FlaskClient:
 def tiles(client: FlaskClient, query: str = "") -> dict[str, list[str]]:
     """The figures at the top, with their remarks, by label."""
     text = compact(client.get(f"/insights?{query}").text)
-    found = re.findall(r"<dt>([^<]*)</dt>(.*?)</div>", text)
+    found = re.findall(r"<dt[^>]*>([^<]*)</dt>(.*?)</div>", text)
     return {
         label: [unescape(" ".join(each.split())) for each in re.findall(r"<dd[^>]*>([^<]*)", rest)]
         for label, rest in found

@@ -44,14 +44,14 @@ def test_a_fact_lights_up_its_field_and_a_field_its_facts(tmp_path: Path, browse
                 plate.focus()
             expect(origin).to_contain_text('track_ride /vehicle_number = "KA01AB1234"')
             field = page.locator('[data-answer] [data-pointer="/vehicle_number"]')
-            expect(field).to_have_class("lens-node is-lit")
-            expect(plate).to_have_class("plate is-looked-at")
+            expect(field).to_contain_class("is-lit")
+            expect(plate).to_contain_class("is-looked-at")
             assert violations(page, "color-contrast", "aria-required-children") == []
             if PICTURES:
                 page.screenshot(path=f"{PICTURES}/ride-{size[0]}-{scheme}.png")
             page.locator('[data-answer] [data-pointer="/driver_name"]').hover()
             expect(page.locator(".is-looked-at[data-slot='driver.name']")).to_be_attached()
-            expect(plate).to_have_class("plate")
+            expect(plate).not_to_contain_class("is-looked-at")
         page.set_viewport_size({"width": 1280, "height": 800})
         for paper in ("card", "receipt"):
             page.goto(f"/rides/{order}/{paper}")

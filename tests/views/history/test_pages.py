@@ -104,13 +104,13 @@ def listed(client: FlaskClient, query: str = "") -> list[int]:
     assert answer.status_code == 200
     return [
         int(found)
-        for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', compact(answer.text))
+        for found in re.findall(r'cell-when[^"]*"><a href="/rides/(\d+)"', compact(answer.text))
     ]
 
 
 def sums(client: FlaskClient, query: str = "") -> list[str]:
     text = client.get(f"/history?{query}").text
-    cells = re.findall(r'<dd class="num">(.*?)</dd>', text, re.DOTALL)
+    cells = re.findall(r'<dd class="[^"]*num">(.*?)</dd>', text, re.DOTALL)
     return [" ".join(re.sub(r"<[^>]+>", "", cell).split()) for cell in cells]
 
 
@@ -282,7 +282,8 @@ def test_older_rides_are_on_the_next_page_and_none_is_shown_twice(
         text = client.get(f"/history?{query}").text
         counts += re.findall(r"(\d+) of these 120 rides are listed here", text)
         seen += [
-            int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', compact(text))
+            int(found)
+            for found in re.findall(r'cell-when[^"]*"><a href="/rides/(\d+)"', compact(text))
         ]
         older = re.search(r'href="/history\?([^"]*before=[^"]*)"', text)
         query, pages = older.group(1).replace("&amp;", "&") if older else "", pages + 1

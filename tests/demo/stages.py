@@ -19,6 +19,7 @@ from ridedash.store.kiosks import begin, new_device
 from ridedash.store.models.desk import Favourite
 from ridedash.store.models.kiosks import Kiosk, KioskKind, KioskVisit, Ticket
 from ridedash.store.models.people import Staff
+from tests import streets
 from tests.sandbox import sandbox_desk
 from tests.views.ride_pages import Desk, make_desk, token
 
@@ -28,6 +29,7 @@ class Stage:
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
+        streets.grow()
         self.sandbox: Any = sandbox_desk.Desk(folder)
         self.desk: Desk = make_desk(folder, **settings)
         self.desk.add(lambda s: setattr(s.get(Staff, self.desk.ids["desk"]), "role", "manager"))

@@ -21,6 +21,7 @@ from ridedash.store.accounts import keep_tokens
 from ridedash.store.models.people import Account
 from ridedash.store.offers import OfferOwner, Priced, Trip, add_offer
 from ridedash.store.orders import OrderPage
+from tests import streets
 from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database
@@ -42,6 +43,7 @@ class SandboxWorld(World):
             client_secret="secret",
             clock=self.clock,
         )
+        streets.grow()
         self.app = create_sandbox(settings)
         self.wire = httpx.Client(
             transport=httpx.WSGITransport(app=self.app), base_url="http://127.0.0.1:1"

@@ -13,6 +13,7 @@ from ridedash.service.errors import BadStatus, Refused, Unauthorized
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
+from tests import streets
 
 APP_TOKEN = "sandbox-app-token"
 PORT, SALT = cities()
@@ -45,6 +46,7 @@ class Stand:
             clock=self.clock,
         )
         self.database = settings.database
+        streets.grow()
         self.app = create_sandbox(settings)
         self.http = Http(httpx.WSGITransport(app=self.app))
         self.client = RideClient(self.http, "http://127.0.0.1:8001", APP_TOKEN)

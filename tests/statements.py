@@ -46,8 +46,11 @@ def begin(item: pytest.Item) -> None:
 
 def runs_again(item: pytest.Item) -> bool:
     """Whether a test can run on PostgreSQL."""
-    marks = map(item.get_closest_marker, ("database", "browser", "sqlite_only"))
-    return [mark is not None for mark in marks] == [True, False, False]
+    return (
+        item.get_closest_marker("database") is not None
+        and item.get_closest_marker("browser") is None
+        and item.get_closest_marker("sqlite_only") is None
+    )
 
 
 def write() -> None:

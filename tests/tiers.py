@@ -103,7 +103,7 @@ def is_collected(name: str) -> bool:
     if os.environ.get("RIDEDASH_TEST_TIER") == "sweeps":
         return any(each.partition("::")[0] == name for each in SWEEPS)
     chosen = statements.chosen(OF_DIALECT)
-    return chosen is None or any(each.partition("::")[0] == name for each in chosen)
+    return chosen is None or any(each.startswith(f"{name}::") for each in chosen)
 
 
 def is_chosen(item: pytest.Item) -> bool:

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A tier of the tests (tests/tiers.py) on SQLite; of `make test`, some once more on PostgreSQL (tests/statements.py).
+# A tier of the tests (tests/tiers.py) on SQLite; of `make test`, many again on PostgreSQL
+# (tests/statements.py).
 # test.sh <bin folder> <jobs> quick|test|sweeps [pytest options]
 set -eu
 bin=$1

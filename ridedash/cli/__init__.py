@@ -223,15 +223,20 @@ def telling(what: str) -> Iterator[Callable[[str], None]]:
 
     Yields a function that takes what is done next; "" when the start has ended.
     """
-    doing = [what]
+    doing = what
     ended = threading.Event()
+    turn = threading.Lock()  # nothing is said any more once tell("") has returned
 
     def say() -> None:
         while not ended.wait(EVERY_S):
-            print(f"  … {doing[-1]}", flush=True)
+            with turn:
+                if doing:
+                    print(f"  … {doing}", flush=True)
 
     def tell(next_: str) -> None:
-        doing.append(next_)
+        nonlocal doing
+        with turn:
+            doing = next_
         if not next_:
             ended.set()
 
@@ -239,4 +244,4 @@ def telling(what: str) -> Iterator[Callable[[str], None]]:
     try:
         yield tell
     finally:
-        ended.set()
+        tell("")

@@ -41,6 +41,19 @@ def test_a_quick_start_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
+def test_after_the_end_it_says_nothing_more(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "EVERY_S", 0)
+    for _ in range(50):
+        with cli.telling("loading") as tell:
+            assert _says("  … loading\n", capsys)
+            tell("")
+            capsys.readouterr()
+            _wait_for_the_end()
+            assert capsys.readouterr().out == ""
+
+
 @pytest.mark.database
 def test_a_first_start_of_a_demo_says_what_takes_long(tmp_path: Path) -> None:
     command = "from ridedash import cli; cli.EVERY_S = 0.02; cli.main(['up'])"

@@ -64,8 +64,8 @@ words-check: $(VENV)/.dev
 limits: $(VENV)/.dev ## print docs/limits.md from the code
 	@$(BIN)/python -m tools.limits
 
-screenshots: $(VENV)/.dev ## make the README's pictures from the running program
-	$(BIN)/python tools/screenshots.py
+screenshots: $(VENV)/.dev ## make the README's pictures from the running program; ARGS="--all": sheets of all pages
+	@$(BIN)/python -m tools.screenshots $(ARGS)
 
 lock: $(VENV)/.dev ## write the lock files anew, with the uv of the virtual environment
 	$(COMPILE) --group build --group test --group e2e --group engines --group dev --all-extras pyproject.toml -o requirements-dev.lock

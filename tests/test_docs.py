@@ -4,6 +4,7 @@ import functools
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -431,6 +432,16 @@ def test_the_newest_figures_of_the_bench_are_kept_alone_and_cited() -> None:
     cited = re.findall(r"\]\((bench/[^)]*)\)", (ROOT / "docs" / "performance.md").read_text())
     assert kept == cited
     assert len(kept) == 1
+
+
+MAKEFILE = (ROOT / "Makefile").read_text()
+
+
+@pytest.mark.parametrize("command", re.findall(r"\$\(BIN\)/python (.+) \$\(ARGS\)", MAKEFILE))
+def test_a_command_of_the_makefile_that_takes_options_says_which(command: str) -> None:
+    run = [sys.executable, *command.split(), "--help"]
+    said = subprocess.run(run, cwd=ROOT, capture_output=True, text=True)
+    assert said.stdout.startswith("usage: "), said.stderr
 
 
 def test_pre_commit_runs_what_make_check_runs() -> None:

@@ -1,24 +1,24 @@
 """Makes the README's three pictures from the running program: `make screenshots`.
 
-Needs a Chromium.
+With --all it makes contact sheets of the pages instead (contact_sheets.py). Needs a Chromium.
 """
 
+import argparse
 import re
-import sys
 import tempfile
 from pathlib import Path
 
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.conftest import LAUNCH, browser_path
+from tests.e2e import story
+from tests.e2e.conftest import control
+from tests.running import Running, running
+from tools import contact_sheets
+
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-
-from playwright.sync_api import Page, expect, sync_playwright  # noqa: E402
-
-from tests.conftest import LAUNCH, browser_path  # noqa: E402
-from tests.e2e import story  # noqa: E402
-from tests.e2e.conftest import control  # noqa: E402
-from tests.running import Running, running  # noqa: E402
-
 IMAGES = ROOT / "docs" / "images"
+SHEETS = ROOT / "sheets"  # not in git
 SIZE = {"width": 1440, "height": 900}
 # with this option the sandbox reads its places at once, so that the first search is not slow
 WARMED = ("--demo-stage",)
@@ -96,4 +96,9 @@ def take_stage(page: Page) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    options = argparse.ArgumentParser(description=__doc__, prog="python -m tools.screenshots")
+    options.add_argument("--all", action="store_true", help=f"contact sheets, in {SHEETS.name}/")
+    if options.parse_args().all:
+        contact_sheets.make(SHEETS)
+    else:
+        main()

@@ -96,17 +96,21 @@ def sign_in(page: Page, desk: Running) -> None:
 
 
 def keep(page: Page, address: str, file: Path) -> None:
-    """Write the contact sheet of a page."""
-    page.goto(address)
-    rows = [[picture(page, scheme, size) for size in SIZES] for scheme in SCHEMES]
-    sheet(rows).save(file)
+    """Write the contact sheet of a page, which is loaded anew for each size."""
+    columns = [column(page, address, size) for size in SIZES]
+    sheet(list(zip(*columns, strict=True))).save(file)
     print(file, flush=True)
 
 
-def picture(page: Page, scheme: Literal["light", "dark"], size: ViewportSize) -> Image.Image:
-    """The visible part of a page, in a scheme and a size, made smaller by SCALE."""
-    page.emulate_media(color_scheme=scheme)
+def column(page: Page, address: str, size: ViewportSize) -> list[Image.Image]:
+    """The visible part of a page in one size, in each scheme, made smaller by SCALE."""
     page.set_viewport_size(size)
+    page.goto(address)
+    return [picture(page, scheme) for scheme in SCHEMES]
+
+
+def picture(page: Page, scheme: Literal["light", "dark"]) -> Image.Image:
+    page.emulate_media(color_scheme=scheme)
     page.wait_for_load_state("networkidle")
     shot = Image.open(io.BytesIO(page.screenshot()))
     return shot.resize((int(shot.width * SCALE), int(shot.height * SCALE)), Image.Resampling.BOX)

@@ -35,7 +35,7 @@ PAGES: Final = {
     "booking": "/rides/new",
     "list": "/lists/new",
     "history": "/history",
-    "search": "/search?q=guest",
+    "search": "/search",
     "insights": "/insights",
     "hand-over": "/handover",
     "me": "/me",

@@ -45,6 +45,7 @@ from ridedash.views.poll_cache.cache import polls
 SEED: Final = 1
 THREADS: Final = 2  # threads of the sandbox in this process
 RATE: Final = 100_000  # calls in a second: high enough never to slow the making of the rides
+PATIENT_S: Final = 60.0  # for a call to this sandbox: nobody waits, and a day has hundreds of them
 LOOK_EVERY_S: Final = 0.2  # how often to check whether somebody has booked meanwhile
 
 log = logging.getLogger(__name__)
@@ -179,7 +180,7 @@ def led(services: Services, clock: LedClock) -> Iterator[Player]:
         journal = AnswerJournal(settings.instance / "blackbox")
         stack.callback(journal.close)
         worker = Worker(made.runtime, journal)
-        yield Player(made, worker, SandboxControl(known, http), clock)
+        yield Player(made, worker, SandboxControl(known, http, PATIENT_S), clock)
 
 
 @contextlib.contextmanager

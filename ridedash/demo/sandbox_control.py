@@ -78,6 +78,7 @@ class SandboxControl:
 
     settings: Settings
     http: Http
+    within_s: float = WITHIN_S  # how long a call may take
 
     def clock(self) -> ClockNow:
         """The clock now."""
@@ -176,7 +177,7 @@ class SandboxControl:
             raise NotOurs
         url = self.settings.service_url.rstrip("/") + path
         try:
-            answer = self.http.call(Request(method, url, WITHIN_S, CONTROL, json=body))
+            answer = self.http.call(Request(method, url, self.within_s, CONTROL, json=body))
             found = answer.json()
         except ServiceError as error:
             raise NotDone from error

@@ -3,6 +3,7 @@
 Two days are made for the whole file: one with its week, and a short one that is interrupted.
 """
 
+import itertools
 import json
 import threading
 from collections import Counter
@@ -34,6 +35,8 @@ from ridedash.sandbox.bookings.snapshots import by_booking
 from ridedash.sandbox.city.city import cities
 from ridedash.sandbox.pricing.categories import tariff_of
 from ridedash.sandbox.settings import SandboxSettings
+from ridedash.service.errors import NoAnswer
+from ridedash.service.transport.http import Answer, Http, Request
 from ridedash.service_time import ServiceTime
 from ridedash.services import Services
 from ridedash.store import demo_marks
@@ -258,6 +261,27 @@ def test_a_day_that_was_interrupted_begins_again_and_is_the_same(folders: Path) 
     for each in (whole, cut):
         assert each.progress.done == each.progress.of == len(each.rows())
         each.services.db.close()
+
+
+def test_a_day_is_made_on_a_machine_that_is_slow_now_and_then(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls, call = itertools.count(1), Http.call
+
+    def slow(http: Http, request: Request) -> Answer:
+        parts = ("/control/", "/products")
+        if any(part in request.url for part in parts) and next(calls) % 7 == 0:
+            takes_s = 20.0
+            if request.total_s < takes_s:
+                raise NoAnswer("ReadTimeout", sent=True)
+        return call(http, request)
+
+    monkeypatch.setattr(Http, "call", slow)
+    made = hotel(folders / "slow")
+    assert made.start(0, threading.Event())
+    assert made.mark() == demo_marks.MADE
+    assert made.progress.done == made.progress.of == len(made.rows())
+    made.services.db.close()
 
 
 def test_an_empty_demo_has_no_rides(folders: Path) -> None:

@@ -6,6 +6,7 @@ moment, and the sandbox's database has the bookings.
 
 import heapq
 import itertools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -40,6 +41,8 @@ from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 INSTEAD: Final = "mini"  # the category that is ordered where the requested one is not offered
 SENT_AFTER: Final = timedelta(seconds=0.4)  # how long after the press an order is sent
 SEEN_AFTER: Final = timedelta(seconds=3)  # how long after a new status a poll finds it
+TRIES: Final = 10  # for the prices of a trip: on a busy machine they can come too late
+AGAIN_S: Final = 0.2  # between two of them
 PRESSED_AFTER: Final = timedelta(seconds=115)  # how long after a new status staff press Cancel
 FEEDBACK_AFTER: Final = timedelta(minutes=4)  # how long after the ride feedback is given
 MOST_AT_ONCE: Final = 20  # rides that one call of `_poll` polls, at most
@@ -237,7 +240,11 @@ class Player:
 
 
 def _quoted(estimator: Estimator, trip: Trip, category: str, account: int) -> tuple[str, int]:
-    try:
-        return estimator.quote_offer(trip, category, account)
-    except EstimateFailedError:
-        return "", 0
+    for _ in range(TRIES):
+        try:
+            return estimator.quote_offer(trip, category, account)
+        except EstimateFailedError as error:
+            if error.again_s is None:
+                break
+            time.sleep(error.again_s or AGAIN_S)
+    return "", 0

@@ -61,7 +61,7 @@ words: $(VENV)/.dev ## bring translations/ up to date with the code, and say wha
 words-check: $(VENV)/.dev
 	@$(BIN)/python -m tools.words --check
 
-limits: $(VENV)/.dev ## print docs/limits.md from the code
+limits: $(VENV)/.dev ## write docs/limits.md from the code
 	@$(BIN)/python -m tools.limits
 
 screenshots: $(VENV)/.dev ## make the README's pictures from the running program; ARGS="--all": sheets of all pages

@@ -1,4 +1,4 @@
-"""Prints docs/limits.md from the code: each fixed number of the core, with the comment beside it.
+"""Writes docs/limits.md from the code: each fixed number of the core, with the comment beside it.
 
 python -m tools.limits
 """
@@ -21,12 +21,12 @@ PAGE: Final = ROOT / "docs" / "limits.md"
 HEAD: Final = """\
 # Limits and times
 
-Every number that decides something in the core: how long a link is valid, how often a ride is
-polled, how many wrong PINs close a number. Each row says why, or what it counts. Settings are in
-the [README](../README.md); these are fixed in the code. The times of the service itself run by its
-own clock ([booking-protocol.md](booking-protocol.md)).
+Every number that decides something in the core, and in the reading of logos: how long a link is
+valid, how often a ride is polled, how many wrong PINs close a number. Each row says why, or what it
+counts. Settings are in the [README](../README.md); these are fixed in the code. The times of the
+service itself run by its own clock ([booking-protocol.md](booking-protocol.md)).
 
-`make limits` prints this page from the code; a test finds a number that it has otherwise, and one
+`make limits` writes this page from the code; a test finds a number that it has otherwise, and one
 without a comment.
 """
 # the seconds of a unit, and from how many on it is used
@@ -44,7 +44,8 @@ class Limit(NamedTuple):
 
 def page() -> str:
     """The whole page."""
-    sections = [section(path) for path in modules("", ROOT)]
+    pictures = sorted((ROOT / "ridedash" / "face").glob("*.py"))
+    sections = [section(path) for path in sorted([*modules("", ROOT), *pictures])]
     return "\n".join([HEAD, *filter(None, sections)])
 
 

@@ -24,6 +24,7 @@ class Unusable(Enum):
     TOO_MANY_PIXELS = "too many pixels"
     TOO_LARGE_WEBP = "too large webp"
     TOO_FEW_PIXELS = "too few pixels"
+    ALL_CLEAR = "all clear"
     SHAPE = "shape"
     ANIMATED = "animated"
     UNSAFE = "unsafe"

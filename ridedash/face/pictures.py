@@ -19,7 +19,7 @@ FORMATS: Final = ("PNG", "JPEG", "WEBP")
 # Formats that may hold an animation. A JPEG may hold several pictures, as cameras write them; its
 # first one is shown.
 ANIMATING: Final = ("PNG", "WEBP")
-MOST_PIXELS: Final = 4_000_000
+MOST_PIXELS: Final = 4_000_000  # of a PNG or JPEG: 57 MB while it is decoded
 MOST_OF_WEBP: Final = 3_000_000  # pixels; Pillow holds four copies of a WebP while it decodes one
 LONGEST: Final = 4000  # pixels of the longest allowed side
 SHORTEST: Final = 16  # pixels of the shortest allowed side
@@ -27,9 +27,8 @@ SHORTEST: Final = 16  # pixels of the shortest allowed side
 # the file. Encoders write three to twelve.
 MOST_SCANS: Final = 30
 START_OF_SCAN: Final = b"\xff\xda"
-# pixels of a stored logo at most; on paper it is 60 mm wide at most, on a screen 220 px
-WIDE: Final = 640
-HIGH: Final = 240
+WIDE: Final = 640  # pixels of a stored logo; on paper it is 60 mm wide at most, on a screen 220 px
+HIGH: Final = 240  # pixels of a stored logo
 SMALLEST: Final = 48  # pixels of the longer side
 COLOURS: Final = (256, 64)  # of a picture that has too many to be sent to a phone
 LONGEST_TEXT: Final = 250_000  # letters of a text or profile of a PNG, once it is inflated
@@ -68,6 +67,8 @@ def read_picture(data: bytes) -> Image.Image:
         raise BadLogo(Unusable.TOO_MANY_PIXELS) from None
     except Exception:  # a crafted file may meet an error of any kind in a decoder
         raise BadLogo(Unusable.DAMAGED) from None
+    if picture.mode == "RGBA" and picture.getchannel("A").getextrema() == (0, 0):
+        raise BadLogo(Unusable.ALL_CLEAR)
     if turn is None:
         return picture
     return picture.transpose(turn)

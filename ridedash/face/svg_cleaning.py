@@ -175,8 +175,9 @@ def _style_texts(node: SvgNode) -> Iterator[str]:
 
 def _rules(text: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     """The rules of a style sheet whose selector is one class, id or element; others are ignored."""
-    for selectors, body in RULE.findall(COMMENT.sub("", text)):
+    for before, body in RULE.findall(COMMENT.sub("", text)):
         declared = _declared(body)
+        selectors = before.rpartition(";")[2]  # without an @import or @charset in front of it
         for selector in selectors.split(","):
             match = SELECTOR.fullmatch(selector.strip())
             if match:

@@ -16,8 +16,8 @@ from ridedash.face import BadLogo, Unusable
 
 SVG: Final = "http://www.w3.org/2000/svg"
 XLINK: Final = "http://www.w3.org/1999/xlink"
-MOST_ELEMENTS: Final = 5_000
-DEEPEST: Final = 40
+MOST_ELEMENTS: Final = 5_000  # of a file; drawing programs write some dozens for a logo
+DEEPEST: Final = 40  # elements inside one another
 XMLNS: Final = re.compile(r"xmlns(?:$|:)")
 
 

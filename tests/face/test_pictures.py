@@ -166,7 +166,7 @@ def test_a_size_that_is_no_logos_is_refused_before_a_pixel_is_read(
 
 
 def test_of_a_bomb_no_more_is_inflated_than_its_pixels_need() -> None:
-    packed = zlib.compress(bytes(60_000_000), 9)
+    packed = zlib.compress(b"\0" + b"\xff" * 400 + bytes(60_000_000), 9)
     assert len(packed) < 100_000
     bomb = SIGNATURE + header(100, 100) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
     make_logo(bomb)
@@ -200,8 +200,10 @@ def test_a_damaged_file_is_refused() -> None:
 
 def test_what_a_file_has_beyond_its_pixels_is_left_out() -> None:
     files = {
-        "more lines than its header says": packed_as(bytes(31 * (40 * 4 + 1))),
-        "an unknown chunk": png((40, 30), lambda x, y, c: 0, extra=chunk(b"EVIL", b"")),
+        "more lines than its header says": packed_as(b"\0\0\0\0\xff" + bytes(31 * (40 * 4 + 1))),
+        "an unknown chunk": png(
+            (40, 30), lambda x, y, c: 255 * (c == 3), extra=chunk(b"EVIL", b"")
+        ),
         "a number beyond the palette": png(
             (40, 30), lambda x, y, c: 3, kind=(2, 3), extra=chunk(b"PLTE", b"abc")
         ),
@@ -427,6 +429,14 @@ def test_a_webp_may_have_fewer_pixels_than_others() -> None:
 @pytest.mark.parametrize("case", TINY)
 def test_a_picture_of_a_line_or_of_nothing_is_refused(case: str) -> None:
     assert why(TINY[case]()) in (Unusable.TOO_FEW_PIXELS, Unusable.DAMAGED)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
+def test_a_picture_of_which_nothing_can_be_seen_is_refused(kind: str) -> None:
+    clear = Image.new("RGBA", (200, 100), (18, 52, 86, 0))
+    assert why(encoded(clear, kind, lossless=True)) is Unusable.ALL_CLEAR
+    clear.putpixel((3, 3), (18, 52, 86, 255))
+    assert make_logo(encoded(clear, kind, lossless=True)).width == 200
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_PILLOW)

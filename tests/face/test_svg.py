@@ -61,6 +61,20 @@ def test_styles_of_drawing_programs_become_attributes() -> None:
     assert "evil" not in text
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "@import url(https://fonts.example/css?family=A;B);",
+        '@charset "utf-8";',
+        "@namespace url(http://www.w3.org/2000/svg);@import 'a.css' screen;",
+    ],
+)
+def test_a_statement_takes_no_rule_with_it(statement: str) -> None:
+    text = shown(f'<style>{statement} .a{{fill:#123456}}</style><rect class="a" width="9"/>')
+    assert '<rect fill="#123456" width="9"/>' in text
+    assert "example" not in text
+
+
 def test_of_two_rules_of_one_weight_the_later_one_holds() -> None:
     text = shown(
         "<style>.a{fill:#111111} .b{fill:#222222} .a{stroke:#333333} rect{fill:#444444}</style>"

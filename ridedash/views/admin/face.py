@@ -40,6 +40,9 @@ WORDS: Final = {
     Unusable.TOO_FEW_PIXELS: lazy(
         "The picture is too small: 16 pixels a side at least. A few hundred look good."
     ),
+    Unusable.ALL_CLEAR: lazy(
+        "Nothing of the picture can be seen: all of it is transparent. Choose another one."
+    ),
     Unusable.SHAPE: lazy(
         "The logo is too long for a page: it may be 8 times as wide as high, or "
         "4 times as high as wide. Cut off the empty rim, or use its sign alone."

@@ -18,6 +18,7 @@ import { following, wireKeys } from "./keys.js";
 import { onKey } from "../shared/keys.js";
 import { nodesOf } from "../shared/markup.js";
 import { Party } from "./party.js";
+import { leadBack } from "./question.js";
 import { released } from "../shared/press.js";
 import { element, isShown, setText } from "../shared/slots.js";
 import { surePlace } from "./sure_place.js";
@@ -506,17 +507,8 @@ export class BookForm extends EventTarget {
   /** Move the focus to the next empty field, else to the cars. Returns whether it is a field. */
   #onward(field) {
     const asker = this.#askers.find((each) => each.field === field);
-    return asker && field.value.trim() ? this.#answered(asker) : this.#next(field);
-  }
-
-  /** Wait for what the page says about a field, and move the focus to that, else on. */
-  #answered(asker) {
-    asker.settle().then(() => {
-      if (document.activeElement !== asker.field) return;
-      if (asker.offered) asker.offered.focus();
-      else if (!this.#next(asker.field)) this.hint.say(this.texts.sayEnter);
-    });
-    return true;
+    if (asker && field.value.trim()) leadBack(asker, this.signal);
+    return this.#next(field);
   }
 
   #next(field) {

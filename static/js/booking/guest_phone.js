@@ -1,7 +1,6 @@
 /**
  * A field for a phone number: shows how the server reads the number while it is typed, and asks
- * which one is meant if it may be several. What was read of an earlier text never stays. A question
- * that comes after Tab has left the field gets the focus, unless the user has gone on by then.
+ * which one is meant if it may be several. What was read of an earlier text never stays.
  * Event: "changed" when there is another answer or another choice.
  */
 
@@ -9,6 +8,7 @@ import { askQuietly } from "../shared/ask.js";
 import { keepFocus } from "../shared/focus.js";
 import { nodesOf } from "../shared/markup.js";
 import { isShown } from "../shared/slots.js";
+import { leadBack } from "./question.js";
 
 const DEBOUNCE_MS = 200;
 
@@ -23,7 +23,6 @@ export class GuestPhone extends EventTarget {
     super();
     Object.assign(this, { field, box, path, token, guest, next, signal });
     this.answered = Promise.resolve(); // when the last request has its answer
-    this.gone = false; // whether the user went on since Tab has left the field
     this.shown = field.value;
     this.asked = 0;
     field.addEventListener("input", () => {
@@ -37,7 +36,7 @@ export class GuestPhone extends EventTarget {
       this.dispatchEvent(new Event("changed"));
     });
     field.addEventListener("keydown", ({ key, shiftKey }) => {
-      if (key === "Tab" && !shiftKey) this.#left();
+      if (key === "Tab" && !shiftKey) leadBack(this, this.signal);
     });
   }
 
@@ -63,22 +62,6 @@ export class GuestPhone extends EventTarget {
     this.asked += 1;
     this.shown = null;
     this.#show("", false);
-  }
-
-  /** Tab leaves the field: its question, if it still comes, gets the focus. */
-  #left() {
-    this.gone = false;
-    const going = new AbortController();
-    const go = () => (this.gone = true);
-    for (const kind of ["keydown", "pointerdown", "input"])
-      document.addEventListener(kind, go, { capture: true, signal: going.signal });
-    // by then the field has been left, and its text is being read
-    setTimeout(async () => {
-      await this.answered;
-      going.abort();
-      const stays = this.gone || this.signal?.aborted || document.activeElement === this.field;
-      if (!stays && !this.box.contains(document.activeElement)) this.question?.focus();
-    });
   }
 
   /**

@@ -125,6 +125,32 @@ def test_a_question_about_a_phone_gets_the_focus_unless_the_user_has_gone_on(
     expect(page.locator("#pickup")).to_have_value("Lobby")
 
 
+def test_enter_leads_on_before_the_server_has_read_the_number(
+    browsed: Browsed, desk: Desk
+) -> None:
+    on_the_desk(browsed, desk)
+    page, said = browsed.page, browsed.page.locator("#guest_phone-said")
+    held: list[Route] = []
+    page.route("**/guest-phone.json", lambda route: held.append(route))
+    page.locator("#guest_phone").focus()
+    page.keyboard.type("65 6253 0000")
+    page.keyboard.press("Enter")
+    page.keyboard.type("airp")
+    expect(page.locator("#guest_phone")).to_have_value("65 6253 0000")
+    expect(page.locator("#drop")).to_have_value("airp")
+    while not held:
+        page.wait_for_load_state()
+    for route in held:
+        route.continue_()
+    page.unroute("**/guest-phone.json")
+    expect(said.get_by_role("radio")).to_have_count(2)
+    expect(page.locator("#drop")).to_be_focused()
+    # who has not gone on is led back to the question
+    page.locator("#guest_phone").fill("65 6253 0001")
+    page.keyboard.press("Enter")
+    expect(said.get_by_role("radio").first).to_be_focused()
+
+
 def test_book_names_the_open_question_and_leads_to_it(browsed: Browsed, desk: Desk) -> None:
     page, go = browsed.page, browsed.page.locator("[data-book-go]")
     browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")

@@ -182,6 +182,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=others)
     tiers.mark(items)
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    whole = whole and not config.getoption("lf")  # that collects the files of failures alone
     if whole and databases.kind() == databases.SQLITE and "RIDEDASH_TEST_TIER" not in os.environ:
         tiers.check_shares(items)
     # if a browser is required but missing, each test runs, and fails when it launches the browser

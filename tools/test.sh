@@ -38,7 +38,7 @@ export RIDEDASH_TEST_STATEMENTS RIDEDASH_TEST_TEMPLATES
 
 clean_up() {
     code=$?
-    if [ -n "$in_memory" ] && [ "$code" != 0 ]; then
+    if [ "$code" = 1 ] && [ -n "$in_memory" ]; then # 1: a test failed
         echo "what the tests left is in $in_memory (memory)"
     else
         rm -rf "$RIDEDASH_TEST_STATEMENTS" "$RIDEDASH_TEST_TEMPLATES" ${in_memory:+"$in_memory"}
@@ -48,8 +48,10 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-"$bin/pytest" -n "$jobs" -m "$chosen" "$@" || [ "$tier $?" = "sweeps 5" ] # 5: none of them was asked for
-[ "$tier" = test ] || exit 0
+code=0
+"$bin/pytest" -n "$jobs" -m "$chosen" "$@" || code=$?
+[ "$tier $code" != "sweeps 5" ] || exit 0 # none of them was asked for
+[ "$tier $code" = "test 0" ] || exit "$code"
 
 if ! "$bin/python" -c 'import sys; from tests.backing import postgres_programs; sys.exit(postgres_programs() is None)'; then
     echo "PostgreSQL is not installed: the tests of the database ran on SQLite only (apt install postgresql)"

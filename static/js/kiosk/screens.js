@@ -18,22 +18,8 @@ const LEAST_LETTERS = 2;
  */
 export function start(k) {
   const { status, data } = k;
-  const closed = status.open === false;
-  const phone = k.deskPhone;
-  const facts = [motif(), make("p", "k-lead", k.t("start_lead"))];
-  if (status.soonest !== null && !closed)
-    facts.push(
-      make(
-        "p",
-        "line strong k-soon",
-        icon("car"),
-        make("span", "", k.t("soonest", { n: status.soonest })),
-      ),
-    );
-  if (closed) {
-    facts[1] = make("p", "k-lead", k.t("closed"));
-    if (phone) facts.push(phone);
-  }
+  const shut = status.open === false || Boolean(status.full);
+  const facts = [motif(), ...(shut ? whyShut(k) : opening(k)), ...pinsLine(k)];
   const begin = control(
     "start",
     "k-button k-main k-begin",
@@ -48,12 +34,38 @@ export function start(k) {
     icon("key"),
     make("span", "", k.t("have")),
   );
-  const controls = [make("div", "stack k-starts gap-3", ...(closed ? [have] : [begin, have]))];
+  const controls = [make("div", "stack k-starts gap-3", ...(shut ? [have] : [begin, have]))];
   if (k.choices.length > 1) controls.push(languages(k));
   if (data.by_machine.includes(k.visit.language))
     controls.push(make("p", "k-small secondary k-machine", k.t("by_machine")));
   const { name } = data.property;
   return { question: name, shown: fact(name), facts, controls, look: "hero" };
+}
+
+/** Why no ride can be booked here now, and the desk's number. */
+function whyShut(k) {
+  const { open, full } = k.status;
+  const lines = open ? [k.t(`full_${full}`), k.t("full_next")] : [k.t("closed")];
+  return [...lines.map((line) => make("p", "k-lead", line)), k.deskPhone].filter(Boolean);
+}
+
+/** What a guest is invited to, how soon a car may come, and that a code is needed first. */
+function opening(k) {
+  const { soonest, needsCode } = k.status;
+  const lead = make("p", "k-lead", k.t("start_lead"));
+  if (needsCode) return [lead, noteOf("needs", k.t("code_first")), k.deskPhone].filter(Boolean);
+  if (soonest === null) return [lead];
+  return [lead, noteOf("car", k.t("soonest", { n: soonest }))];
+}
+
+/** A line that says how long wrong PINs of this screen count, so that a guest types with care. */
+function pinsLine(k) {
+  const { pinsMin } = k.status;
+  return pinsMin ? [noteOf("needs", k.t("pins_stopped", { n: pinsMin }))] : [];
+}
+
+function noteOf(sign, words) {
+  return make("p", "line strong k-soon", icon(sign), make("span", "", words));
 }
 
 /** The languages, in their own scripts. */

@@ -43,7 +43,7 @@ export function check(k) {
   return {
     question: k.t("check"),
     facts: [visit.changed ? changed(k) : null, list].filter(Boolean),
-    controls: [actionRow(moreButton(k), bookButton(k))],
+    controls: [moreButton(k), bookButton(k)].filter(Boolean).map((each) => actionRow(each)),
     look: "check",
   };
 }
@@ -76,13 +76,13 @@ function bookButton(k) {
 
 /** The way to a bigger car, for a group for which this one has too few seats, if that is known. */
 function moreButton(k) {
-  const { persons } = k.visit.car;
-  if (!persons) return null;
+  const { car, changed: dearer } = k.visit;
+  if (!car.persons || dearer) return null; // one question at a time
   return control(
     "more-people",
     "k-button",
     () => k.go("people"),
-    k.t("we_are_more", { n: persons }),
+    k.t("we_are_more", { n: car.persons }),
   );
 }
 

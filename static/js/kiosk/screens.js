@@ -19,7 +19,7 @@ const LEAST_LETTERS = 2;
 export function start(k) {
   const { status, data } = k;
   const shut = status.open === false || Boolean(status.full);
-  const facts = [motif(), ...(shut ? whyShut(k) : opening(k)), ...pinsLine(k)];
+  const facts = [motif(), ...(shut ? whyShut(k) : opening(k))];
   const begin = control(
     "start",
     "k-button k-main k-begin",
@@ -45,23 +45,28 @@ export function start(k) {
 /** Why no ride can be booked here now, and the desk's number. */
 function whyShut(k) {
   const { open, full } = k.status;
-  const lines = open ? [k.t(`full_${full}`), k.t("full_next")] : [k.t("closed")];
-  return [...lines.map((line) => make("p", "k-lead", line)), k.deskPhone].filter(Boolean);
+  const why = make("p", "k-lead", k.t(open ? `full_${full}` : "closed"));
+  if (k.crowded && open) return [why]; // large letters leave room for one; the bar calls the desk
+  const more = pinsNote(k) ?? (open ? make("p", "k-lead", k.t("full_next")) : null);
+  return [why, more, k.deskPhone].filter(Boolean);
 }
 
-/** What a guest is invited to, how soon a car may come, and that a code is needed first. */
+/** What a guest is invited to, and how soon a car may come; or what they have to know first. */
 function opening(k) {
   const { soonest, needsCode } = k.status;
+  const code = needsCode ? noteOf("needs", k.t("code_first")) : null;
+  const notes = [code, pinsNote(k)].filter(Boolean);
+  if (k.crowded && notes.length) return notes.slice(0, 1);
+  if (code) return [...notes, k.measures.roomy ? k.deskPhone : null].filter(Boolean);
   const lead = make("p", "k-lead", k.t("start_lead"));
-  if (needsCode) return [lead, noteOf("needs", k.t("code_first")), k.deskPhone].filter(Boolean);
-  if (soonest === null) return [lead];
+  if (notes.length || soonest === null) return [lead, ...notes];
   return [lead, noteOf("car", k.t("soonest", { n: soonest }))];
 }
 
-/** A line that says how long wrong PINs of this screen count, so that a guest types with care. */
-function pinsLine(k) {
+/** For how long wrong PINs leave each ride one try, so that a guest types with care; or null. */
+function pinsNote(k) {
   const { pinsMin } = k.status;
-  return pinsMin ? [noteOf("needs", k.t("pins_stopped", { n: pinsMin }))] : [];
+  return pinsMin ? noteOf("needs", k.t("pins_stopped", { n: pinsMin })) : null;
 }
 
 function noteOf(sign, words) {

@@ -88,7 +88,7 @@ def test_a_name_with_a_ride_is_typed_again_with_a_room(kiosk: FakeKiosk) -> None
     press(page, "book")
     at(page, "who")
     expect(page.locator(".k-note")).to_have_text(f"{words['headline']} {next_step}")
-    expect(page.locator("[data-field=name]")).to_have_value("anna")
+    expect(page.locator("[data-field=name]")).to_have_value("Anna")
     kiosk.order = [kiosk.booked()]
     press(page, "next", "book")
     page.locator(".k-pin").wait_for()
@@ -152,7 +152,7 @@ def test_wrong_pins_say_when_rides_are_shown_again(kiosk: FakeKiosk) -> None:
     kiosk.answers["ride"] = lambda _: {"state": "limited", "words": why}
     kiosk.heartbeat |= {"pins_min": 9}
     page = kiosk.page()
-    said = "Too many wrong PINs were typed here. For 9 min each ride has one try."
+    said = "Wrong PINs were typed here: each ride has one try for 9 min."
     expect(page.locator("[data-stage]")).to_contain_text(said)
     press(page, "have")
     type_on(page, "27")

@@ -15,10 +15,10 @@ def upgrade() -> None:
     """Add the columns. Rides booked before count as booked on the kiosk's screen."""
     number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.add_column("kiosks", sa.Column("most_waiting", number, nullable=True))
-    waived = sa.Column("code_waived_at", UtcDateTime(timezone=True), nullable=True)
-    op.add_column("kiosks", waived)
-    on_phone = sa.Column("on_phone", sa.Boolean(), nullable=False, server_default=sa.false())
-    op.add_column("tickets", on_phone)
+    op.add_column("kiosks", sa.Column("code_waived_at", UtcDateTime(timezone=True), nullable=True))
+    op.add_column(
+        "tickets", sa.Column("on_phone", sa.Boolean(), nullable=False, server_default=sa.false())
+    )
 
 
 def downgrade() -> None:

@@ -57,7 +57,7 @@ WORDS: Final[dict[str, Text]] = {
     "full_codes": lazy("Too many wrong codes were typed here."),
     "full_next": lazy("You can book here again in a while. Our desk can help now."),
     "code_first": lazy("To book here, please ask our desk for a code first."),
-    "pins_stopped": lazy("Wrong PINs were typed here: each ride has one try for {n} min."),
+    "pins_stopped": lazy("Wrong PINs were typed here. Each ride has one try for {n} min."),
     "call_desk": lazy("Our desk: {phone}"),
     # B: where to
     "where": lazy("Where to?"),

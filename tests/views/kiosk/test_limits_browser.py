@@ -152,7 +152,7 @@ def test_wrong_pins_say_when_rides_are_shown_again(kiosk: FakeKiosk) -> None:
     kiosk.answers["ride"] = lambda _: {"state": "limited", "words": why}
     kiosk.heartbeat |= {"pins_min": 9}
     page = kiosk.page()
-    said = "Wrong PINs were typed here: each ride has one try for 9 min."
+    said = "Wrong PINs were typed here. Each ride has one try for 9 min."
     expect(page.locator("[data-stage]")).to_contain_text(said)
     press(page, "have")
     type_on(page, "27")

@@ -170,7 +170,9 @@ def delete_rides(s: Session) -> None:
     # abandoned rides, stop doing so
     touched = or_(Kiosk.handed_at.is_not(None), Kiosk.code_until.is_not(None))
     s.execute(
-        update(Kiosk).where(touched).values(handed_at=None, handed_language=None, code_until=None)
+        update(Kiosk)
+        .where(touched)
+        .values(handed_at=None, handed_language=None, code_until=None, code_waived_at=None)
     )
     # otherwise the wrong PINs of one audience would lock the kiosk for the next one
     tries.forget_all(s)

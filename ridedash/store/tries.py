@@ -50,6 +50,14 @@ def tries_left(s: Session, key: str, most: int, now: datetime) -> int:
     return left
 
 
+def stopped_until(s: Session, key: str, most: int, now: datetime) -> datetime | None:
+    """Until when no try of `most` in ten minutes is left; None while one is. Changes nothing."""
+    row = s.get(Throttle, key)
+    if row is None or row.fails < most or not row.since <= now < row.since + WINDOW:
+        return None
+    return row.since + WINDOW
+
+
 def was_right(s: Session, key: str) -> None:
     """Take back the count of a try that was right. Needs a write session."""
     row = s.get(Throttle, key, with_for_update=True, populate_existing=True)

@@ -90,7 +90,8 @@ def not_started_words(code: str | None, price: str, ceiling: str) -> str:
 CODED: Final = frozenset({"not_ordered_yet", "not_started", "plan_failed"})
 _KIOSK_LIMITS: Final[dict[str, Text]] = {
     "hourly": _("It takes 30 orders an hour."),
-    "live": _("Three of its rides have no guest aboard yet."),
+    "live": _("As many of its rides as it may have wait for their guests."),
+    "unclear": _("Three of its orders have an unclear outcome."),
     "same_guest": _("There is a ride for that name or room already."),
 }
 _NO_BOOKING: Final = frozenset({"CONTRADICTION", "UNCLEAR"})  # details that name no booking
@@ -164,7 +165,7 @@ _ITEMS: Final[dict[str, tuple[Text, Text | tuple[Text, Text]]]] = {
     ),
     "kiosk_ended_early": (
         _("Two rides of the kiosk ended before they began"),
-        _("{detail}. For an hour the kiosk asks for a desk code."),
+        _("{detail}. For an hour the kiosk asks for a desk code, unless you end that here."),
     ),
     "kiosk_pins": (
         _("Five wrong PINs were typed for this ride"),
@@ -186,6 +187,7 @@ _VERBS: Final[dict[str, Text]] = {
     "car_swapped": _("Guest told"),
     "driver_lost": _("Guest told"),
     "long_search": _("Keep waiting"),
+    "kiosk_ended_early": _("Ask for no code"),
 }
 _SEEN: Final = _("Seen")
 

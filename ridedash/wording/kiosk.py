@@ -11,7 +11,7 @@ from ridedash import wire
 from ridedash.text import normalised
 from ridedash.wording.codes import refusal
 from ridedash.wording.payment import When, guest_pays
-from ridedash.wording.say import Audience, Text, lazy_pgettext, say
+from ridedash.wording.say import Audience, Text, isolated, lazy_pgettext, say
 from ridedash.wording.say import lazy as _
 
 
@@ -57,7 +57,36 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
     ),
     "wrong_code": (_("That code is not right."), _NOTHING, _("Type it again, or ask our desk.")),
     "too_many_codes": (_("Too many wrong codes."), _NOTHING, _ASK),
-    "limited": (_("We can't book this here now."), _NOTHING, _ASK),
+    "already_name": (
+        _("There is a ride for {name} already."),
+        _NOTHING,
+        _("If it isn't yours, add your room number."),
+    ),
+    "already_room": (
+        _("There is a ride for room {room} already."),
+        _NOTHING,
+        _("Our desk can book a second car."),
+    ),
+    "already": (
+        _("There is a ride for this guest already."),
+        _NOTHING,
+        _("Our desk can book a second car."),
+    ),
+    "full_live": (
+        _("Guests who booked here still wait for their cars."),
+        _NOTHING,
+        _("Our desk can help."),
+    ),
+    "full_hourly": (
+        _("Many rides were booked here in the last hour."),
+        _NOTHING,
+        _("Our desk can help."),
+    ),
+    "full_unclear": (
+        _("We are still checking rides that were booked here."),
+        _NOTHING,
+        _("Our desk can help."),
+    ),
     "asking": (
         _("Our desk is confirming your ride."),
         _("It takes 3 minutes at most."),
@@ -111,6 +140,11 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
         _("Check the number and the PIN."),
         _("Our staff can help."),
     ),
+    "pins": (
+        _("Too many wrong PINs were typed here."),
+        _("Try again in {n} min."),
+        _("Our desk can help."),
+    ),
     "closed": (_("This ride can't be shown here."), _NONE, _("Please ask our desk about it.")),
     "gone": (_("We can't follow your ride here any more."), _NONE, _("Please ask our desk now.")),
     # cancelling
@@ -161,8 +195,9 @@ _FEE: Final = _("Cancelling may cost {fee}.")
 _FEE_UNKNOWN: Final = _("Cancelling may cost a fee.")
 
 
-def kiosk_words(case: str, **facts: str) -> Said:
-    """The words of a case. Raises KeyError for an unknown one."""
+def kiosk_words(case: str, **given: str) -> Said:
+    """The words of a case with these facts. Raises KeyError for an unknown one."""
+    facts = {name: str(fact) for name, fact in isolated(given).items()}
     headline, why, after = _CASES[case]
     return Said(say(headline, facts), say(why, facts), say(after, facts))
 

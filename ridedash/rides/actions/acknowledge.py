@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.rides.kiosk import tickets
-from ridedash.rides.kiosk.rules import WRONG_PINS
+from ridedash.rides.kiosk.rules import ENDED_RIDES, WRONG_PINS, waive_code
 from ridedash.rides.state import transitions
 from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, STOPPED, TOO_OLD
 from ridedash.rides.tracking.told import TO_TELL, note_told
@@ -35,10 +35,11 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
     """Clear an attention item that a member of staff has seen.
 
     For `late_double` that is the button "Keep both", for TO_TELL "Guest told"; for `kiosk_pins` the
-    kiosk takes the ride's number again. `long_search` is no stored item: "Keep waiting" holds until
-    the search ends or a driver is lost. False for an order of another property; for `unknown` and
-    `held`, which end only with a decision about the order; and for a `name` that does not match
-    ITEM_NAME, because the audit log would store any text.
+    kiosk takes the ride's number again, for `kiosk_ended_early` it asks for no desk codes.
+    `long_search` is no stored item: "Keep waiting" holds until the search ends or a driver is lost.
+    False for an order of another property; for `unknown` and `held`, which end only with a decision
+    about the order; and for a `name` that does not match ITEM_NAME, because the audit log would
+    store any text.
     """
     if name in (transitions.OUTCOME_UNKNOWN, transitions.HELD) or not ITEM_NAME.fullmatch(name):
         return False
@@ -50,6 +51,8 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
         transitions.clear_attention(s, order, name, now)
         if name == WRONG_PINS:
             tickets.reopen(s, order.property_id, order.id, by_staff(staff_id), now)
+        if name == ENDED_RIDES:
+            waive_code(s, order, by_staff(staff_id), now)
         if name in TO_TELL:
             note_told(s, order, now)
         if name in SEEN:

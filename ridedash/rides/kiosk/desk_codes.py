@@ -121,6 +121,12 @@ def may_try(s: Session, kiosk_id: int, now: datetime, *, phone: bool = False) ->
     return tries.tries_left(s, tries.codes_of(kiosk_id, phone=phone), WRONG_CODES, now) > 0
 
 
+def tries_stopped(s: Session, kiosk_id: int, now: datetime) -> bool:
+    """Whether wrong codes typed at a kiosk have used up the tries that it allows."""
+    key = tries.codes_of(kiosk_id, phone=False)
+    return tries.stopped_until(s, key, WRONG_CODES, now) is not None
+
+
 def was_right(s: Session, kiosk_id: int, *, phone: bool = False) -> None:
     """Cancel the count of a try that was right. Needs a write session."""
     tries.was_right(s, tries.codes_of(kiosk_id, phone=phone))

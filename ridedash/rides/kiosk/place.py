@@ -38,7 +38,7 @@ class KioskPress:
     """A press of Book. `form_token` is a secret of the visit's page, a new one for each order.
 
     `offer_id` names a fresh offer of the same kiosk. `code` is an open desk code, and `ask_id`
-    names an approval; the commit checks both again.
+    names an approval; the commit checks both again. `phone`: the guest presses on their own phone.
     """
 
     kiosk_id: int
@@ -50,6 +50,7 @@ class KioskPress:
     language: str | None = None
     code: OpenCode | None = None
     ask_id: int | None = None
+    phone: bool = False
 
     @property
     def token(self) -> str:
@@ -142,7 +143,7 @@ class _KioskHooks:
         if not rules.offered_here(offer, self.grant.house_pays):
             raise KioskRefused(KioskRefusal.NOT_HERE)
         who = StatedGuest(press.request.name, press.request.room)
-        rules.check_limits(s, kiosk, who, now)
+        rules.check_limits(s, kiosk, who, now, phone=press.phone)
         if press.code is not None and not desk_codes.use_up(s, press.code, kiosk.id, now):
             raise KioskRefused(KioskRefusal.WRONG_CODE)
 
@@ -151,7 +152,8 @@ class _KioskHooks:
         press = self.press
         order = s.get_one(Order, order_id)
         pin = tickets.pin_of(self.key, press.secret)
-        tickets.add_ticket(s, self.key, order, pin, tickets.local_day(now, self.tz))
+        day = tickets.local_day(now, self.tz)
+        tickets.add_ticket(s, self.key, order, pin, day, on_phone=press.phone)
         if press.ask_id is not None:
             approvals.use_ask(s, press.ask_id, order_id)
         visit = kiosk_visits.Visit(press.visit_id, press.kiosk_id, press.property_id)

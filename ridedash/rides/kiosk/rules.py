@@ -21,14 +21,18 @@ from ridedash.rides.orders.press import PlaceError
 from ridedash.rides.state import transitions
 from ridedash.store import audit
 from ridedash.store.accounts import accounts_of
-from ridedash.store.actors import WORKER, by_kiosk
-from ridedash.store.models.kiosks import Kiosk, WhoPays
+from ridedash.store.actors import WORKER, Actor, by_kiosk
+from ridedash.store.models.kiosks import Kiosk, Ticket, WhoPays
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride, TimelineEvent
 from ridedash.store.models.people import Account, Guest
 from ridedash.text import one_line, plain_code, room_key
 
 ORDERS_AN_HOUR: Final = 30  # orders of one kiosk
-MOST_LIVE: Final = 3  # rides of one kiosk whose passenger is not aboard yet
+# rides of one kiosk whose passenger is not aboard yet, unless its settings say another number
+MOST_LIVE: Final = 3
+MOST_UNCLEAR: Final = 3  # orders of one kiosk whose outcome is not known
+# for how long an order with an unclear outcome counts: the desk may take longer to resolve it
+UNCLEAR_FOR: Final = timedelta(minutes=30)
 LIVE_FOR: Final = timedelta(hours=24)  # an older ride does not count any more
 HOUR: Final = timedelta(hours=1)  # the span in which orders and early ends are counted
 # rides that ended before they began, in an hour: then the kiosk asks for a desk code
@@ -45,6 +49,17 @@ _BEGAN: Final = (
     .where(TimelineEvent.order_id == Order.id, TimelineEvent.name == wire.IN_PROGRESS)
     .exists()
 )
+# orders that may or may not be a ride
+_UNCLEAR: Final = Order.state == OrderState.UNKNOWN
+# orders that are, or may soon be, a ride without its passenger aboard
+_WITHOUT_PASSENGER: Final = or_(
+    Order.state.in_((OrderState.READY, OrderState.SENDING, OrderState.MATCHING)),
+    and_(
+        Order.state == OrderState.BOOKED,
+        or_(Ride.status.is_(None), Ride.status.not_in(wire.TERMINAL)),
+        ~_BEGAN,
+    ),
+)
 
 # attention items of kiosk rides
 MANY_RIDES: Final = "kiosk_limit"  # a limit was reached; the detail is a KioskRefusal
@@ -59,6 +74,7 @@ class KioskRefusal(StrEnum):
     CLOSED = "closed"  # out of order, revoked, or without an account
     HOURLY = "hourly"
     LIVE = "live"
+    UNCLEAR = "unclear"
     SAME_GUEST = "same_guest"
     NEEDS_CODE = "needs_code"
     WRONG_CODE = "wrong_code"
@@ -68,7 +84,9 @@ class KioskRefusal(StrEnum):
     NOT_APPROVED = "not_approved"
 
 
-LIMITS: Final = frozenset({KioskRefusal.HOURLY, KioskRefusal.LIVE, KioskRefusal.SAME_GUEST})
+# limits at which a kiosk books no ride for any guest, until time or another guest has gone on
+FULL: Final = frozenset({KioskRefusal.HOURLY, KioskRefusal.LIVE, KioskRefusal.UNCLEAR})
+LIMITS: Final = FULL | {KioskRefusal.SAME_GUEST}
 
 
 class KioskRefused(PlaceError):
@@ -95,18 +113,28 @@ class StatedGuest:
 def who_is(typed: str) -> StatedGuest | None:
     """A typed first name or room number; None without letters and digits, or above 20 characters.
 
-    A text with a digit is a room; digits of other scripts become ASCII digits.
+    A text with a digit is a room, or a name and then a room; digits of other scripts become ASCII
+    digits.
 
     >>> who_is(" Ana "), who_is("4 12"), who_is("")
     (StatedGuest(name='Ana', room=None), StatedGuest(name='412', room='412'), None)
+    >>> who_is("Ana 412")
+    StatedGuest(name='Ana', room='412')
     """
     words = one_line(typed)
     if not 1 <= len(words) <= LONGEST_NAME or not any(char.isalnum() for char in words):
         return None
-    if not any(char.isdigit() for char in words):
+    if not _has_digit(words):
         return StatedGuest(words)
+    name, _space, last = words.rpartition(" ")
+    if len(name) > 1 and not _has_digit(name):
+        return StatedGuest(name, plain_code(last))
     room = plain_code(words.replace(" ", ""))
     return StatedGuest(room, room)
+
+
+def _has_digit(text: str) -> bool:
+    return any(char.isdigit() for char in text)
 
 
 def rule_now(kiosk: Kiosk, now: datetime) -> WhoPays:
@@ -114,16 +142,37 @@ def rule_now(kiosk: Kiosk, now: datetime) -> WhoPays:
 
     At an attended kiosk staff stand beside the guest: it asks for neither a code nor an approval,
     and the guest pays the driver. After rides that ended before they began, a kiosk asks for a desk
-    code (`watch_ended`).
+    code (`watch_ended`), until the desk ends that (`waive_code`).
     """
     if kiosk.attended:
         return WhoPays.DRIVER
-    if kiosk.code_until is not None and now < kiosk.code_until:
+    if asks_code(kiosk, now):
         return WhoPays.CODE
     try:
         return WhoPays(kiosk.rule)
     except ValueError:
         return WhoPays.CODE  # a rule of a newer version: apply the strictest one
+
+
+def asks_code(kiosk: Kiosk, now: datetime) -> bool:
+    """Whether a kiosk asks for desk codes because of rides that ended before they began."""
+    if kiosk.code_until is None or now >= kiosk.code_until:
+        return False
+    return kiosk.code_waived_at is None or kiosk.code_waived_at < kiosk.code_until - CODE_FOR
+
+
+def waive_code(s: Session, order: Order, actor: Actor, now: datetime) -> bool:
+    """Let the kiosk of an order ask for no more desk codes in this period, which goes on meanwhile.
+
+    So it does not begin anew with the same rides. False if the kiosk does not ask for codes.
+    """
+    kiosk = s.get(Kiosk, order.kiosk_id, with_for_update=True)
+    if kiosk is None or not asks_code(kiosk, now):
+        return False
+    kiosk.code_waived_at = now
+    facts = {"property_id": kiosk.property_id}
+    audit.record(s, actor, "kiosk.asks_no_code", f"kiosks:{kiosk.id}", "ok", now, **facts)
+    return True
 
 
 def offered_here(offer: Offer, house_pays: bool) -> bool:
@@ -147,25 +196,54 @@ def account_at(s: Session, kiosk: Kiosk) -> Account | None:
     return next((each for each in usable if each.is_default), None)
 
 
-def check_limits(s: Session, kiosk: Kiosk, guest: StatedGuest, now: datetime) -> None:
-    """Raises KioskRefused at a limit of this kiosk.
+def check_limits(
+    s: Session, kiosk: Kiosk, guest: StatedGuest, now: datetime, *, phone: bool = False
+) -> None:
+    """Raises KioskRefused at a limit of this kiosk, or of the phones that go on for it (`phone`).
 
     The kiosk's row must be locked, so that parallel presses are counted.
     """
-    mine = and_(Order.kiosk_id == kiosk.id, Order.property_id == kiosk.property_id)
-    lately = select(func.count(Order.id)).where(mine, Order.created_at > now - HOUR)
-    if (s.scalar(lately) or 0) >= ORDERS_AN_HOUR:
-        raise KioskRefused(KioskRefusal.HOURLY)
-    live = s.execute(
+    waiting = (
         select(Guest.name, Guest.room)
         .join(Order, Order.guest_id == Guest.id)
         .outerjoin(Ride, Ride.order_id == Order.id)
-        .where(mine, *_without_passenger(now))
-    ).all()
-    if any(StatedGuest(name, room).key == guest.key for name, room in live):
+        .where(_of_kiosk(kiosk), _since(now - LIVE_FOR), or_(_UNCLEAR, _WITHOUT_PASSENGER))
+    )
+    if any(StatedGuest(*row).key == guest.key for row in s.execute(waiting)):
         raise KioskRefused(KioskRefusal.SAME_GUEST)
-    if len(live) >= MOST_LIVE:
-        raise KioskRefused(KioskRefusal.LIVE)
+    why = limit_reached(s, kiosk, now, phone=phone)
+    if why is not None:
+        raise KioskRefused(why)
+
+
+def limit_reached(
+    s: Session, kiosk: Kiosk, now: datetime, *, phone: bool = False
+) -> KioskRefusal | None:
+    """One of FULL, while this kiosk books no ride for any guest; None while it does.
+
+    Rides that guests booked on their own phones (`phone`) are counted apart from those of the
+    screen: neither can shut the other. Orders with an unclear outcome are counted apart from both,
+    for UNCLEAR_FOR.
+    """
+
+    def count(*conditions: ColumnElement[bool]) -> int:
+        query = select(func.count(Order.id)).outerjoin(Ride, Ride.order_id == Order.id)
+        query = query.outerjoin(Ticket, Ticket.order_id == Order.id)
+        return s.scalar(query.where(_of_kiosk(kiosk), *conditions)) or 0
+
+    here = func.coalesce(Ticket.on_phone, False).is_(phone)
+    if count(here, _since(now - HOUR)) >= ORDERS_AN_HOUR:
+        return KioskRefusal.HOURLY
+    if count(here, _since(now - LIVE_FOR), _WITHOUT_PASSENGER) >= most_waiting(kiosk):
+        return KioskRefusal.LIVE
+    if count(_since(now - UNCLEAR_FOR), _UNCLEAR) >= MOST_UNCLEAR:
+        return KioskRefusal.UNCLEAR
+    return None
+
+
+def most_waiting(kiosk: Kiosk) -> int:
+    """How many rides of a kiosk may wait for their passengers at the same time."""
+    return kiosk.most_waiting or MOST_LIVE
 
 
 def note_refused(s: Session, kiosk: Kiosk, why: KioskRefusal, now: datetime) -> None:
@@ -231,11 +309,11 @@ def number_of(s: Session, order_id: int) -> str:
     return ride_number(ticket.number)
 
 
-def _without_passenger(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """The condition for orders that are, or may become, a ride without its passenger aboard."""
-    waiting = Order.state.in_(
-        (OrderState.READY, OrderState.SENDING, OrderState.UNKNOWN, OrderState.MATCHING)
-    )
-    coming = or_(Ride.status.is_(None), Ride.status.not_in(wire.TERMINAL))
-    booked = and_(Order.state == OrderState.BOOKED, coming, ~_BEGAN)
-    return Order.created_at > now - LIVE_FOR, or_(waiting, booked)
+def _of_kiosk(kiosk: Kiosk) -> ColumnElement[bool]:
+    """The condition for orders of a kiosk."""
+    return and_(Order.kiosk_id == kiosk.id, Order.property_id == kiosk.property_id)
+
+
+def _since(at: datetime) -> ColumnElement[bool]:
+    """The condition for orders made after this time."""
+    return Order.created_at > at

@@ -3,7 +3,8 @@
 The number and the PIN open the guest's view of the ride on the kiosk (docs/security.md 9). A PIN of
 four digits can be guessed in 10,000 tries, so its hash has a key, and five wrong PINs close a
 number: then only the desk can open the ride. Each kiosk also limits the wrong tries with any
-numbers.
+numbers. When they are used up, a number with which nobody has tried a wrong PIN still opens with
+its right one, so that a stranger's guesses don't keep other guests from their rides.
 """
 
 import hashlib
@@ -87,8 +88,12 @@ def read_number(typed: str) -> int | None:
     return int(digits) or None
 
 
-def add_ticket(s: Session, key: str, order: Order, pin: str, day: str) -> Ticket:
+def add_ticket(
+    s: Session, key: str, order: Order, pin: str, day: str, *, on_phone: bool = False
+) -> Ticket:
     """Make the ticket of a new order, with the next number of its property and day. Flushes.
+
+    `on_phone`: the guest booked on their own phone.
 
     Called in the transaction that makes the order, so no kiosk order is without a ticket.
     """
@@ -100,6 +105,7 @@ def add_ticket(s: Session, key: str, order: Order, pin: str, day: str) -> Ticket
         number=number,
         day=day,
         pin_hash=_hashed(key, order.id, pin),
+        on_phone=on_phone,
         tries=0,
     )
     s.add(row)
@@ -118,18 +124,42 @@ def look_up_at(
     """Like `look_up`, for a kiosk, which allows ten wrong tries in ten minutes.
 
     `kiosk` is (property id, kiosk id). A try with a closed number reveals nothing about its PIN and
-    does not count.
+    does not count. Without a try left, each number has the one of `_look_once`.
     """
     property_id, kiosk_id = kiosk
     throttle = tries.pins_of(kiosk_id)
     left = tries.tries_left(s, throttle, WRONG_LOOKS, now)
     if not left:
-        return Look(Looked.LIMITED)
+        return _look_once(s, key, property_id, typed, now)
     look = look_up(s, key, property_id, typed, now)
     if look.what is Looked.FOUND or (look.what is Looked.CLOSED and not look.shut):
         tries.was_right(s, throttle)
         return look
     return replace(look, last=left == 1)
+
+
+def looks_stopped_until(s: Session, kiosk_id: int, now: datetime) -> datetime | None:
+    """Until when no wrong try is left at a kiosk; None while one is."""
+    return tries.stopped_until(s, tries.pins_of(kiosk_id), WRONG_LOOKS, now)
+
+
+def _look_once(
+    s: Session, key: str, property_id: int, typed: tuple[str, str], now: datetime
+) -> Look:
+    """Like `look_up`, for a number with which nobody has tried a wrong PIN; LIMITED for any other.
+
+    A guess more for each number finds a PIN in one of 10,000 cases. Needs a write session.
+    """
+    number = read_number(typed[0])
+    pin = compact_key(typed[1])
+    if number is None:
+        return Look(Looked.LIMITED)
+    rows = _tickets(s, property_id, number, now)
+    for row in [row for row in rows if row.closed_at is None and not row.tries]:
+        if hmac.compare_digest(row.pin_hash, _hashed(key, row.order_id, pin)):
+            return Look(Looked.FOUND, row.order_id)
+        row.tries += 1
+    return Look(Looked.LIMITED)
 
 
 def look_up(s: Session, key: str, property_id: int, typed: tuple[str, str], now: datetime) -> Look:

@@ -72,6 +72,8 @@ class Kiosk(Base):
     mm_per_px: Mapped[float | None]
     bottom_mm: Mapped[int | None]  # height of its screen's lower edge above the floor
     idle_s: Mapped[int | None]  # None: the default of each screen
+    # how many rides may wait for their passengers at the same time; None: the usual number
+    most_waiting: Mapped[int | None]
     printer: Mapped[bool] = mapped_column(default=False)
     attended: Mapped[bool] = mapped_column(default=False)  # a tablet at the desk
     desk_phone: Mapped[str | None] = mapped_column(ShortText(32))
@@ -98,6 +100,8 @@ class Kiosk(Base):
     # until then the kiosk asks for desk codes, because rides booked on it were cancelled before
     # they began
     code_until: Mapped[datetime | None]
+    # when the desk ended that early
+    code_waived_at: Mapped[datetime | None]
     # when the desk handed the kiosk to a guest, and the guest's language; None once the visit began
     handed_at: Mapped[datetime | None]
     handed_language: Mapped[str | None] = mapped_column(ShortText(8))
@@ -185,6 +189,8 @@ class Ticket(Base):
     number: Mapped[int]
     day: Mapped[str] = mapped_column(ShortText(10))  # the property's local day, "2026-11-23"
     pin_hash: Mapped[str] = mapped_column(ShortText(255))
+    # whether the guest booked on their own phone, to which the kiosk had shown a link
+    on_phone: Mapped[bool] = mapped_column(default=False)
     tries: Mapped[int] = mapped_column(default=0)  # wrong PINs
     closed_at: Mapped[datetime | None]
 

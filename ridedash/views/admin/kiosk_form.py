@@ -21,6 +21,7 @@ DEVICE_NAME_MAX: Final = 60
 PLACE_MAX: Final = 120
 MOST_LANGUAGES: Final = 8  # languages that fit on the first screen
 IDLE_S: Final = (20, 600)
+WAITING: Final = (1, 30)  # rides of a kiosk that may wait for their guests; 30 are ordered an hour
 SHOWS: Final = ("number", "room", "initials")
 Form = MultiDict[str, str]
 Hours = dict[str, list[list[str]]]
@@ -60,6 +61,7 @@ def stored_form(row: Kiosk) -> KioskForm:
     typed |= {name: getattr(row, name) for name in ("printer", "attended", "marks")}
     typed["account_id"] = str(row.account_id or "")
     typed["idle_s"] = str(row.idle_s or "")
+    typed["most_waiting"] = str(row.most_waiting or "")
     typed["languages"] = list(row.languages) or list(LANGUAGES)
     typed["hours"] = {day: spans[0] for day, spans in row.hours.items() if spans}
     typed["timed"] = bool(row.hours)
@@ -78,7 +80,7 @@ def read_form(form: Form, country: str | None, accounts: Mapping[int, str]) -> K
         "languages": [code for code in LANGUAGES if code in form.getlist("languages")],
         "hours": _typed_hours(form),
     }
-    names = ("kind", "rule", "default_language", "shows", "idle_s", "account_id")
+    names = ("kind", "rule", "default_language", "shows", "idle_s", "most_waiting", "account_id")
     typed |= {name: form.get(name, "")[:20] for name in names}
     typed |= {name: name in form for name in ("printer", "attended", "marks", "timed")}
     read = KioskForm(typed)
@@ -142,6 +144,9 @@ def _read_numbers(read: KioskForm, country: str | None) -> None:
     valid["idle_s"] = whole_number(typed["idle_s"], *IDLE_S)
     if typed["idle_s"] and valid["idle_s"] is None:
         wrong["idle_s"] = _("Type seconds from 20 to 600, or nothing.")
+    valid["most_waiting"] = whole_number(typed["most_waiting"], *WAITING)
+    if typed["most_waiting"] and valid["most_waiting"] is None:
+        wrong["most_waiting"] = _("Type a number from 1 to 30, or nothing.")
     valid["desk_phone"] = None
     try:
         valid["desk_phone"] = read_phone(typed["desk_phone"], country) or None

@@ -87,8 +87,8 @@ def choices(cards: Sequence[Card], offers: Sequence[Offer], house_pays: bool) ->
 def cars_json(found: Sequence[CarChoice], house_pays: bool) -> list[dict[str, Any]]:
     """The cars as the page shows them: the cheapest, the soonest and the biggest come first.
 
-    All texts are in the guest's language. `seats` is None, or the prices of a shared ride by number
-    of people.
+    All texts are in the guest's language. `persons` is how many people fit in, or None; `seats` is
+    None, or the prices of a shared ride by number of people.
     """
     tags = _tags(found)
     tagged = sorted(
@@ -209,6 +209,7 @@ def _car(each: CarChoice, tags: list[str], house_pays: bool) -> dict[str, Any]:
         "name": card.name,
         "drawing": card.drawing,
         "size": _size(card),
+        "persons": None if card.seats else _people(card),
         "price": card.price,
         "price_kind": _price_kind(each),
         "fare": each.fixed,

@@ -35,6 +35,7 @@ from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.orders import OrderPage, order_page
+from ridedash.text import one_line
 from ridedash.views.kiosk import ride_view
 from ridedash.views.kiosk.pressed import Asking, Changed, NotNow, Try, press_book
 from ridedash.views.kiosk.visit_requests import (
@@ -43,6 +44,7 @@ from ridedash.views.kiosk.visit_requests import (
     by_kiosk_key,
     form_token,
     here,
+    minutes_until,
     the_visit,
     within,
 )
@@ -50,19 +52,22 @@ from ridedash.views.rides.print_assets import qr_code
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import KIOSK, needs
 from ridedash.views.web.responses import locale
-from ridedash.wording.kiosk import kiosk_words
+from ridedash.wording.kiosk import Said, kiosk_words
 
 bp = Blueprint("kiosk_orders", __name__)
 # attempts of one page to book: each follows a proved failure and uses a newer price
 MOST_TRIES: Final = 5
 REASON: Final = "cancelled by the guest on a kiosk"
-# the state and the words for each reason why a kiosk may not order; for any other reason "limited"
+# the state and the words for each reason why a kiosk may not order
 REFUSALS: Final = {
     KioskRefusal.CLOSED: ("trouble", "trouble"),
     KioskRefusal.HOURS: ("trouble", "hours"),
+    KioskRefusal.HOURLY: ("full", "full_hourly"),
+    KioskRefusal.LIVE: ("full", "full_live"),
+    KioskRefusal.UNCLEAR: ("full", "full_unclear"),
     KioskRefusal.NEEDS_CODE: ("needs_code", "needs_code"),
     KioskRefusal.WRONG_CODE: ("wrong_code", "wrong_code"),
-    KioskRefusal.TOO_MANY_CODES: ("limited", "too_many_codes"),
+    KioskRefusal.TOO_MANY_CODES: ("full", "too_many_codes"),
     KioskRefusal.NOT_HERE: ("refused", "car"),
     KioskRefusal.NOT_APPROVED: ("declined", "expired"),
 }
@@ -109,7 +114,7 @@ def booked(at: VisitRequest) -> Response:
     except KioskRefused as refused:
         return _refused(at, refused.why)
     except GuardBusy:
-        return _refused(at, KioskRefusal.SAME_GUEST)
+        return _refused(at, KioskRefusal.SAME_GUEST, by_guard=True)
     except TokenReused:  # two presses at the same time with different contents: the order exists
         return answer("sending", kiosk_words("sending"))
     except PlaceError:
@@ -129,7 +134,7 @@ def ride() -> Response:
         return answer("limited", kiosk_words("slowly"))
     page, look = _looked_up(at)
     if page is None:
-        return _not_shown(look)
+        return _not_shown(at, look)
     app = services()
     now = app.clock()
     view = ride_view.view_json(page, now, app.time(), locale())
@@ -151,7 +156,7 @@ def cancel() -> Response:
         return answer("limited", kiosk_words("slowly"))
     page, look = _looked_up(at)
     if page is None:
-        return _not_shown(look)
+        return _not_shown(at, look)
     stop = ride_view.stop_of(page)
     if not stop:
         outcome = ride_view.stopped_before(page)
@@ -253,8 +258,8 @@ def _link(at: VisitRequest, order_id: int, tried: Try) -> dict[str, Any]:
     return {"link": link, "short": link.split("://")[-1], "qr": qr}
 
 
-def _refused(at: VisitRequest, why: KioskRefusal) -> Response:
-    """The answer when a kiosk may not order.
+def _refused(at: VisitRequest, why: KioskRefusal, *, by_guard: bool = False) -> Response:
+    """The answer when a kiosk may not order. `by_guard`: the duplicate-booking guard refused.
 
     The audit log gets the reason, except for a missing code and for an approval that expired.
     """
@@ -266,8 +271,25 @@ def _refused(at: VisitRequest, why: KioskRefusal) -> Response:
         rules.watch_ended(s, kiosk, now)
         if why not in (KioskRefusal.NEEDS_CODE, KioskRefusal.NOT_APPROVED):
             rules.note_refused(s, kiosk, why, now)
-    state, words = REFUSALS.get(why, ("limited", "limited"))
+    if why is KioskRefusal.SAME_GUEST:
+        return _already(at, by_guard)
+    state, words = REFUSALS[why]
     return answer(state, kiosk_words(words))
+
+
+def _already(at: VisitRequest, by_guard: bool) -> Response:
+    """The answer when there is an open ride for the stated guest: repeats only what was typed.
+
+    Two guests may have one name: the page asks for it again, with a room number. What the guard
+    compares is the phone number, or the guest that a desk code names; a room has one car at a time.
+    """
+    who = rules.who_is(one_line(at.values.get("name", ""), rules.LONGEST_NAME + 1))
+    other = by_guard and bool(at.values.get("phone") or at.values.get("code"))
+    if who is None or other:
+        return answer("already", kiosk_words("already"))
+    if who.room:
+        return answer("already", kiosk_words("already_room", room=who.room))
+    return answer("already", kiosk_words("already_name", name=who.name), field="name")
 
 
 def _looked_up(at: VisitRequest) -> tuple[OrderPage | None, Look]:
@@ -327,9 +349,19 @@ def _own_ride(s: Session, at: VisitRequest, number: str) -> Look | None:
     return Look(Looked.FOUND, ticket.order_id)
 
 
-def _not_shown(look: Look) -> Response:
-    words = {Looked.CLOSED: "closed", Looked.LIMITED: "slowly", Looked.GONE: "gone"}
+def _not_shown(at: VisitRequest, look: Look) -> Response:
+    if look.what is Looked.LIMITED:
+        return answer(look.what.value, _stopped_words(at))
+    words = {Looked.CLOSED: "closed", Looked.GONE: "gone"}
     return answer(look.what.value, kiosk_words(words.get(look.what, "wrong")))
+
+
+def _stopped_words(at: VisitRequest) -> Said:
+    """For how long wrong PINs have stopped this kiosk from showing rides."""
+    now = services().clock()
+    with services().db.read() as s:
+        until = tickets.looks_stopped_until(s, at.id, now)
+    return kiosk_words("pins", n=str(minutes_until(until, now) or 1))
 
 
 def _page(at: VisitRequest, order_id: int) -> OrderPage | None:

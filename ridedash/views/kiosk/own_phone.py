@@ -435,6 +435,8 @@ def _press(phone: Phone) -> BaseResponse:
         del phone.answers["pressed"]
         phone.answers.pop("code", None)
     facts = {"told": reply, "words": reply.get("words"), "waits": reply["state"] in WAITING}
+    if reply.get("field"):
+        return _answer(phone, _shown(phone, WHO, 422, wrong=reply["field"], words=reply["words"]))
     if reply["state"] in ("needs_code", "wrong_code"):
         return _answer(phone, _shown(phone, CHECK, 422, words=reply["words"]))
     return _answer(phone, _page(phone, "kiosk/phone_sent.html", step=SENT, ride=ride, **facts))

@@ -19,16 +19,18 @@ from ridedash.extensions import limiter, reader_language, services
 from ridedash.face.colour import kiosk_shades
 from ridedash.forms.phones import grouped
 from ridedash.inputs import whole_number
+from ridedash.rides.kiosk import desk_codes, rules, tickets
 from ridedash.rides.kiosk.approvals import waits_in_vain
 from ridedash.rides.kiosk.opening import Problem, current_problem, is_open
 from ridedash.store import kiosks
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.kiosk_visits import KioskScreen
-from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.kiosks import Kiosk, KioskKind, WhoPays
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.kiosk.device import languages_of, release, the_kiosk
 from ridedash.views.kiosk.visit import favourites, soonest_minutes
+from ridedash.views.kiosk.visit_requests import minutes_until
 from ridedash.views.kiosk.words import choices, words_of
 from ridedash.views.web import devices
 from ridedash.views.web.compression import compressed
@@ -103,6 +105,7 @@ def beat() -> Response:
         soonest = soonest_minutes(db, kiosk, home, now)
         local = now.astimezone(zone(home.timezone))
         opened = is_open(kiosk, local) and not waits_in_vain(db, kiosk, now)
+        limits = _limits(db, kiosk, now)
         rings = kiosks.help_state(db, kiosk.id, request.form.get("visit", "")[:32])
     try:
         # the last heartbeat lies in the future if the clock has stepped back since
@@ -122,9 +125,28 @@ def beat() -> Response:
         help=rings,
         hand=hand,
         clock=_clock(now),
+        **limits,
     )
     answer.headers["Cache-Control"] = "no-store"
     return answer
+
+
+def _limits(db: Session, kiosk: Kiosk, now: datetime) -> dict[str, Any]:
+    """What a guest would meet in vain after five screens, for the start screen to say.
+
+    `full`: why the kiosk books no ride for any guest now (rules.FULL, or "codes" when too many
+    wrong desk codes were typed), else ""; `needs_code`: whether it asks for desk codes;
+    `pins_min`: for how many minutes it allows no wrong PIN, or None.
+    """
+    needs_code = rules.rule_now(kiosk, now) is WhoPays.CODE
+    full: str = rules.limit_reached(db, kiosk, now) or ""
+    if not full and needs_code and desk_codes.tries_stopped(db, kiosk.id, now):
+        full = "codes"
+    return {
+        "full": full,
+        "needs_code": needs_code,
+        "pins_min": minutes_until(tickets.looks_stopped_until(db, kiosk.id, now), now),
+    }
 
 
 def _read_report(now: datetime) -> dict[str, Any]:

@@ -96,6 +96,7 @@ def press_book(at: VisitRequest, tried: Try) -> Placed:
         guest_request,
         language=language(),
         code=code,
+        phone=at.phone,
     )
     if code is not None or _rule(at) is not WhoPays.APPROVAL:
         if code is None and _rule(at) is WhoPays.CODE:
@@ -142,7 +143,7 @@ def _read_request(at: VisitRequest, offer: Offer) -> GuestRequest:
 
 def _name(at: VisitRequest, who: StatedGuest) -> str:
     """The guest's name for the desk: the typed name, or "Room 12" in the property's language."""
-    if who.room is None:
+    if who.name != who.room:
         return who.name
     with in_language(at.home.language or ENGLISH):
         return _("Room %(room)s", room=who.room)
@@ -206,7 +207,8 @@ def _ask(at: VisitRequest, press: KioskPress, offer: Offer) -> None:
         kiosk = s.get_one(Kiosk, at.id, with_for_update=True)
         if approvals.waits_in_vain(s, kiosk, now):
             raise NotNow("trouble", kiosk_words("expired"))
-        rules.check_limits(s, kiosk, StatedGuest(press.request.name, press.request.room), now)
+        who = StatedGuest(press.request.name, press.request.room)
+        rules.check_limits(s, kiosk, who, now, phone=at.phone)
         new = NewAsk(at.id, at.property_id, press.visit_id, press.token, offer.id, press.request)
         approvals.ask(s, app.vault, new, now)
 

@@ -50,6 +50,8 @@ READ_OFFERS: Final = 40
 FRESH_FOR: Final = timedelta(seconds=60)
 LONGEST_QUERY: Final = 80
 LONGEST_S: Final = 24 * 3600
+# the cases of `kiosk_words` for the limits at which a kiosk books no ride for any guest
+FULL_CASES: Final = {f"full_{why}": why for why in rules.FULL}
 AGAIN_S: Final = 5  # seconds after which a page that got no cars asks again, while the guest waits
 # For each tab, the words to search for, and the kinds of places among the results that are shown.
 # Guests without a keyboard for their writing system choose a tab instead of typing.
@@ -120,6 +122,7 @@ def cars_for(at: VisitRequest) -> Response:
     now = services().clock()
     closed = closed_now(at, now)
     if closed:
+        _note_full(at, closed, now)
         return answer("trouble", kiosk_words(closed), cars=[])
     house_pays = _house_pays(at)
     try:
@@ -247,7 +250,17 @@ def closed_now(at: VisitRequest, now: datetime) -> str:
     with services().db.read() as s:
         if approvals.waits_in_vain(s, at.kiosk, now):
             return "expired"
-    return ""
+        full = rules.limit_reached(s, at.kiosk, now, phone=at.phone)
+    return next((case for case, why in FULL_CASES.items() if why is full), "")
+
+
+def _note_full(at: VisitRequest, closed: str, now: datetime) -> None:
+    """Tell the desk of a guest who gets no car because the kiosk books none for anyone now."""
+    why = FULL_CASES.get(closed)
+    if why is None:
+        return
+    with services().db.write() as s:
+        rules.note_refused(s, s.get_one(Kiosk, at.id), why, now)
 
 
 def _found(

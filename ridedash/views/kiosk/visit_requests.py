@@ -7,6 +7,8 @@ lets no cache store it.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, Final
 
 from flask import g, jsonify, request
@@ -141,6 +143,13 @@ def within(at: VisitRequest, count: Callable[[], object]) -> bool:
     except TooManyRequests:
         return False
     return True
+
+
+def minutes_until(at: datetime | None, now: datetime) -> int | None:
+    """The minutes until a moment, rounded up, so that it has come when they are over."""
+    if at is None:
+        return None
+    return ceil((at - now) / timedelta(minutes=1))
 
 
 def answer(state: str, words: Said | None = None, **facts: Any) -> Response:

@@ -51,6 +51,13 @@ WORDS: Final[dict[str, Text]] = {
     "soonest": lazy("Cars are about {n} min away"),
     "by_machine": lazy("Translated by a machine. The English text holds."),
     "closed": lazy("This screen is closed now."),
+    "full_live": lazy("Guests who booked here still wait for their cars."),
+    "full_hourly": lazy("Many rides were booked here in the last hour."),
+    "full_unclear": lazy("We are still checking rides that were booked here."),
+    "full_codes": lazy("Too many wrong codes were typed here."),
+    "full_next": lazy("You can book here again in a while. Our desk can help now."),
+    "code_first": lazy("To book here, please ask our desk for a code first."),
+    "pins_stopped": lazy("Wrong PINs were typed here. Each ride has one try for {n} min."),
     "call_desk": lazy("Our desk: {phone}"),
     # B: where to
     "where": lazy("Where to?"),
@@ -82,6 +89,9 @@ WORDS: Final[dict[str, Text]] = {
     "change": lazy("Change"),
     "choose_meet": lazy("Where do you want to meet the car?"),
     "how_many": lazy("How many people?"),
+    "we_are_more": lazy("We are more than {n}"),
+    "bigger_car": lazy("Which car for a bigger group?"),
+    "two_cars": lazy("For two cars, please ask our desk."),
     # D: who are you
     "who": lazy("Who is the ride for?"),
     "name": lazy("First name or room number"),

@@ -361,6 +361,7 @@ export class Booking {
     }
     if (state === "unknown") return this.#unknown();
     visit.sorry = state;
+    if (state === "full") k.pulse.beat(); // the start screen says so at the end of this visit
     return k.leap("sorry");
   }
 

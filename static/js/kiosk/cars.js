@@ -125,8 +125,12 @@ export function meetAt(k) {
   };
 }
 
-/** The choice of the number of seats in a shared car: one card for each number. */
+/**
+ * The choice of the number of seats in a shared car: one card for each number; for any other car
+ * the choice of a bigger one.
+ */
 export function people(k) {
+  if (!k.visit.car.seats?.length) return bigger(k);
   const cards = k.visit.car.seats.map(({ seats, people: words, price }) => {
     const name = make("span", "strong k-place-name", words);
     const cost = make("span", "k-price heavy title no-wrap num", fact(price));
@@ -138,5 +142,31 @@ export function people(k) {
     question: k.t("how_many"),
     facts: [make("p", "k-lead", carName(k.visit.car.name))],
     controls: [make("div", "k-places grid", ...cards)],
+  };
+}
+
+/** The cars with more room than the chosen one; two cars are booked by the desk. */
+function bigger(k) {
+  const { answer, car: chosen } = k.visit;
+  const list = make("div", "k-results grid");
+  const cards = answer.cars
+    .filter(({ persons }) => persons > chosen.persons)
+    .map((each, i) => {
+      const name = make("span", "strong k-place-name", carName(each.name));
+      const facts = make("span", "k-place-more", fact(`${each.size} · ${each.price}`));
+      const act = () => k.chooseBigger(each);
+      const node = control(`bigger-${i}`, "k-button k-card full", act, name, facts);
+      return named(node, k.paused(each.name, each.size, each.price));
+    });
+  const turn = (page) => {
+    k.visit.page = page;
+    k.draw();
+  };
+  return {
+    question: k.t("bigger_car"),
+    facts: [make("p", "k-lead", k.t("two_cars")), k.crowded ? null : k.deskPhone].filter(Boolean),
+    controls: [list],
+    look: "list",
+    placed: () => pages(list, cards, { from: k.visit.page, turn, label: () => k.t("more") }),
   };
 }

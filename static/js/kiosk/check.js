@@ -6,6 +6,8 @@
 import { beneath, control, fact, icon, lines, make, working } from "./el.js";
 
 const OWN_WORDS = new Set(["pay", "cancelling"]);
+// outcomes that another try would only repeat: a person has to help
+const NO_AGAIN = new Set(["trouble", "full", "already"]);
 const ON_PAGES = ["to", "cancelling", "car", "from", "for", "price", "pay"];
 
 /** Screen E: a summary with the price, and the one button that books. */
@@ -15,7 +17,7 @@ export function check(k) {
   const rows = [
     ["to", drop.name],
     ["from", answer?.meet?.name],
-    ["car", car.name],
+    ["car", [car.name, car.size].filter(Boolean).join(" · ")],
     ["for", visit.name],
     ["price", visit.changed ? "" : visit.price], // a changed price is shown above, with the old one
     ["pay", car.pays],
@@ -41,7 +43,7 @@ export function check(k) {
   return {
     question: k.t("check"),
     facts: [visit.changed ? changed(k) : null, list].filter(Boolean),
-    controls: [make("div", "wrap k-deeds", bookButton(k))],
+    controls: [moreButton(k), bookButton(k)].filter(Boolean).map((each) => actionRow(each)),
     look: "check",
   };
 }
@@ -69,6 +71,18 @@ function bookButton(k) {
     "k-button k-main k-book",
     () => k.booking.order(),
     make("span", "grid gap-1", ...words),
+  );
+}
+
+/** The way to a bigger car, for a group for which this one has too few seats, if that is known. */
+function moreButton(k) {
+  const { car, changed: dearer } = k.visit;
+  if (!car.persons || dearer) return null; // one question at a time
+  return control(
+    "more-people",
+    "k-button",
+    () => k.go("people"),
+    k.t("we_are_more", { n: car.persons }),
   );
 }
 
@@ -130,19 +144,23 @@ export function sorry(k) {
     refused: ["not_booked", "not_booked_next"],
     declined: ["declined", "not_booked_next"],
     limited: ["limited", ""],
+    full: ["trouble", "trouble_next"],
     trouble: ["trouble", "trouble_next"],
     ride: ["ride_closed", "trouble_next"],
   }[kind] ?? ["not_booked", "not_booked_next"];
   const words = visit.words ?? {};
   const face = k.t(kind === "no_driver" ? "other_cars" : "try_again");
   const again =
-    kind !== "trouble" && visit.drop
+    !NO_AGAIN.has(kind) && visit.drop
       ? control("again", "k-button k-main", () => k.askCars(), face)
       : null;
   return {
     question: words.headline || k.t(texts[0]),
-    facts: lines(k, words.why, words.next || (texts[1] && k.t(texts[1]))),
-    controls: [actionRow(again, help(k))],
+    facts: [
+      ...lines(k, words.why, words.next || (texts[1] && k.t(texts[1]))),
+      NO_AGAIN.has(kind) ? desk(k) : null,
+    ].filter(Boolean),
+    controls: [actionRow(again, kind === "already" ? have(k) : null, help(k))],
     look: "sorry",
   };
 }
@@ -152,10 +170,11 @@ export function noCars(k, answer) {
   const words = answer.words ?? {};
   const usual = { limited: "limited", trouble: "trouble" }[answer.state] ?? "no_cars";
   const next = words.next || (answer.words ? "" : k.t("trouble_next"));
+  const again = nextStep(k, answer);
   return {
     question: words.headline || k.t(usual),
-    facts: lines(k, words.why, next),
-    controls: [actionRow(nextStep(k, answer), help(k))],
+    facts: [...lines(k, words.why, next), again || !answer.words ? null : desk(k)].filter(Boolean),
+    controls: [actionRow(again, help(k))],
     look: "sorry",
   };
 }
@@ -184,6 +203,11 @@ export function broken(k, kind) {
     controls: trouble ? [actionRow(help(k), have(k))] : [],
     look: "sorry",
   };
+}
+
+/** The desk's number; null if large letters leave no room, since the bar calls the desk too. */
+function desk(k) {
+  return k.crowded ? null : k.deskPhone;
 }
 
 function have(k) {

@@ -58,7 +58,7 @@ export class Kiosk {
     this.data = data;
     this.root = root;
     this.choices = data.languages;
-    this.status = { open: true, soonest: null, trouble: "" };
+    this.status = { open: true, soonest: null, trouble: "", full: "" };
     const { id } = data.kiosk;
     this.server = new Server(data.csrf, id, (answer) => this.visit.hear(answer));
     this.beats = new Server(data.csrf, id); // requests that are independent of visits
@@ -484,6 +484,12 @@ export class Kiosk {
   chooseCar(chosen) {
     this.visit.chooseCar(chosen);
     this.go(chosen.seats?.length ? "people" : "who");
+  }
+
+  /** Choose a car with more room, after all other questions are answered. */
+  chooseBigger(chosen) {
+    this.visit.chooseCar(chosen);
+    this.leap("check");
   }
 
   chooseSeats(seats) {

@@ -82,6 +82,9 @@ export class Pulse {
       soonest: answer.soonest_min ?? null,
       broken: Boolean(answer.out_of_order) || answer.trouble === "database",
       trouble: ["service", "worker"].includes(answer.trouble) ? answer.trouble : "",
+      full: answer.full ?? "", // why no ride is booked here for any guest now
+      needsCode: Boolean(answer.needs_code),
+      pinsMin: answer.pins_min ?? null,
     };
     if (k.status.broken && k.visit.begun && !k.visit.holds) k.end("lost");
     else if (JSON.stringify(k.status) !== before && this.#mayRedraw()) k.draw();
@@ -250,10 +253,10 @@ export class Pulse {
     if (first || k.frame.has("help") || shown === "coming") k.lay(helpSheet(k, shown));
   }
 
-  /** A visit has ended, and with it its call for help. */
+  /** A visit has ended, and with it its call for help: its ride may have been the last one here. */
   ended() {
     this.help = null;
-    this.#again(this.missed ? AGAIN_MS : this.usual);
+    this.#again(AGAIN_MS);
   }
 
   /** Move the screen by two pixels a minute, so that nothing burns in while no one is there. */

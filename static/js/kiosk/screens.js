@@ -18,22 +18,8 @@ const LEAST_LETTERS = 2;
  */
 export function start(k) {
   const { status, data } = k;
-  const closed = status.open === false;
-  const phone = k.deskPhone;
-  const facts = [motif(), make("p", "k-lead", k.t("start_lead"))];
-  if (status.soonest !== null && !closed)
-    facts.push(
-      make(
-        "p",
-        "line strong k-soon",
-        icon("car"),
-        make("span", "", k.t("soonest", { n: status.soonest })),
-      ),
-    );
-  if (closed) {
-    facts[1] = make("p", "k-lead", k.t("closed"));
-    if (phone) facts.push(phone);
-  }
+  const shut = status.open === false || Boolean(status.full);
+  const facts = [motif(), ...(shut ? whyShut(k) : opening(k))];
   const begin = control(
     "start",
     "k-button k-main k-begin",
@@ -48,12 +34,43 @@ export function start(k) {
     icon("key"),
     make("span", "", k.t("have")),
   );
-  const controls = [make("div", "stack k-starts gap-3", ...(closed ? [have] : [begin, have]))];
+  const controls = [make("div", "stack k-starts gap-3", ...(shut ? [have] : [begin, have]))];
   if (k.choices.length > 1) controls.push(languages(k));
   if (data.by_machine.includes(k.visit.language))
     controls.push(make("p", "k-small secondary k-machine", k.t("by_machine")));
   const { name } = data.property;
   return { question: name, shown: fact(name), facts, controls, look: "hero" };
+}
+
+/** Why no ride can be booked here now, and the desk's number. */
+function whyShut(k) {
+  const { open, full } = k.status;
+  const why = make("p", "k-lead", k.t(open ? `full_${full}` : "closed"));
+  if (k.crowded && open) return [why]; // large letters leave room for one; the bar calls the desk
+  const more = pinsNote(k) ?? (open ? make("p", "k-lead", k.t("full_next")) : null);
+  return [why, more, k.deskPhone].filter(Boolean);
+}
+
+/** What a guest is invited to, and how soon a car may come; or what they have to know first. */
+function opening(k) {
+  const { soonest, needsCode } = k.status;
+  const code = needsCode ? noteOf("needs", k.t("code_first")) : null;
+  const notes = [code, pinsNote(k)].filter(Boolean);
+  if (k.crowded && notes.length) return notes.slice(0, 1);
+  if (code) return [...notes, k.measures.roomy ? k.deskPhone : null].filter(Boolean);
+  const lead = make("p", "k-lead", k.t("start_lead"));
+  if (notes.length || soonest === null) return [lead, ...notes];
+  return [lead, noteOf("car", k.t("soonest", { n: soonest }))];
+}
+
+/** For how long wrong PINs leave each ride one try, so that a guest types with care; or null. */
+function pinsNote(k) {
+  const { pinsMin } = k.status;
+  return pinsMin ? noteOf("needs", k.t("pins_stopped", { n: pinsMin })) : null;
+}
+
+function noteOf(sign, words) {
+  return make("p", "line strong k-soon", icon(sign), make("span", "", words));
 }
 
 /** The languages, in their own scripts. */

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from ridedash.rides.actions.acknowledge import acknowledge
 from ridedash.rides.kiosk import rules, watch
 from ridedash.rides.kiosk.rules import KioskRefusal, KioskRefused, StatedGuest
 from ridedash.store.accounts import add_account
+from ridedash.store.actors import by_staff
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.kiosks import Kiosk, KioskVisit, Ticket
 from ridedash.store.models.orders import Attention, Offer, Order, Ride, TimelineEvent
@@ -97,6 +99,9 @@ def test_cars_that_a_kiosk_offers_when_the_property_pays_and_when_not(
 def test_a_name_is_compared_as_people_write_it_and_a_room_before_a_name() -> None:
     assert StatedGuest("ANA").key == StatedGuest("ana").key
     assert StatedGuest("Ana", "412").key == StatedGuest("Bo", "412").key != StatedGuest("Ana").key
+    assert rules.who_is("Ana Maria 204") == StatedGuest("Ana Maria", "204")
+    for room in ("4 12", "B 12", "12 B"):
+        assert rules.who_is(room) == StatedGuest(*[room.replace(" ", "")] * 2)
     assert rules.who_is("a" * 20) == StatedGuest("a" * 20)
     assert rules.who_is("٤١٢b") == StatedGuest("412b", "412b"), "as the desk reads it"
 
@@ -143,11 +148,77 @@ def test_three_rides_without_a_passenger_of_one_day(desk: Desk) -> None:
     began = {"what": "ride", "name": "IN_PROGRESS", "detail": None, "at": NOON}
     desk.add(lambda s: s.add(TimelineEvent(order_id=last, property_id=1, **began)))
     assert limit(desk) is None, "a guest sits in it"
-    for state in ("UNKNOWN", "MATCHING", "BOOKED"):
+    for state in ("MATCHING", "BOOKED"):
         made = order(desk, state)
         assert limit(desk) is KioskRefusal.LIVE
         with desk.services.db.write() as s:
             s.get_one(Order, made).state = "REJECTED"
+
+
+def reached(desk: Desk, *, phone: bool = False, now: datetime = NOON) -> KioskRefusal | None:
+    with desk.services.db.read() as s:
+        return rules.limit_reached(s, s.get_one(Kiosk, 1), now, phone=phone)
+
+
+def test_a_kiosk_has_as_many_waiting_rides_as_its_settings_say(desk: Desk) -> None:
+    order(desk, "BOOKED", "CALL_DRIVER")
+    for most, why in ((1, KioskRefusal.LIVE), (2, None), (None, None)):
+        with desk.services.db.write() as s:
+            s.get_one(Kiosk, 1).most_waiting = most
+        assert reached(desk) is why, most
+
+
+def test_rides_booked_on_phones_are_counted_apart_from_those_of_the_screen(desk: Desk) -> None:
+    home = desk.ids["desk.property"]
+    facts = {"property_id": home, "day": "2026-05-04", "pin_hash": "x"}
+
+    def phoned(n: int) -> int:
+        made = order(desk, "BOOKED", "CALL_DRIVER")
+        desk.add(lambda s: s.add(Ticket(order_id=made, number=n, on_phone=True, **facts)))
+        return made
+
+    last = [phoned(n) for n in range(1, 4)][-1]
+    assert (reached(desk), reached(desk, phone=True)) == (None, KioskRefusal.LIVE)
+    with desk.services.db.write() as s:
+        s.get_one(Order, last).state = "REJECTED"
+    for _ in range(3):
+        order(desk, "READY")
+    assert (reached(desk), reached(desk, phone=True)) == (KioskRefusal.LIVE, None)
+
+
+def test_unclear_orders_are_counted_apart_and_never_shut_a_kiosk_for_good(desk: Desk) -> None:
+    for _ in range(2):
+        order(desk, "READY")
+        order(desk, "UNKNOWN", guest="Ana", room=None)
+    assert reached(desk) is None
+    order(desk, "UNKNOWN", ago=MINUTE)
+    assert (reached(desk), reached(desk, phone=True)) == (KioskRefusal.UNCLEAR,) * 2
+    half_an_hour_later = NOON + 29 * MINUTE
+    assert reached(desk, now=half_an_hour_later - MILLISECOND) is KioskRefusal.UNCLEAR
+    assert reached(desk, now=half_an_hour_later) is None
+    with desk.services.db.read() as s, pytest.raises(KioskRefused) as error:
+        rules.check_limits(s, s.get_one(Kiosk, 1), StatedGuest("ana"), NOON + DAY - HOUR)
+    assert error.value.why is KioskRefusal.SAME_GUEST, "an unclear order may be this guest's ride"
+
+
+def test_the_desk_ends_the_hour_in_which_a_kiosk_asks_for_codes(desk: Desk) -> None:
+    for _ in range(2):
+        last = cancelled(desk)
+    assert watched(desk)
+    with desk.services.db.write() as s:
+        kiosk = s.get_one(Kiosk, 1)
+        assert rules.rule_now(kiosk, NOON) == "code"
+    assert acknowledge(desk.services.db, lambda: NOON, last, desk.ids["desk"], "kiosk_ended_early")
+    with desk.services.db.write() as s:
+        kiosk = s.get_one(Kiosk, 1)
+        assert rules.rule_now(kiosk, NOON) == "driver"
+        assert not rules.watch_ended(s, kiosk, NOON + MINUTE), "the same rides don't count again"
+        entry = s.query(AuditRow).filter_by(what="kiosk.asks_no_code").one()
+        assert (entry.subject, entry.who) == ("kiosks:1", f"staff:{desk.ids['desk']}")
+        kiosk.code_until = NOON + 2 * HOUR
+        assert rules.rule_now(kiosk, NOON + HOUR + MINUTE) == "code", "a later hour is another one"
+        kiosk.code_until = NOON
+        assert not rules.waive_code(s, s.get_one(Order, last), by_staff(1), NOON)
 
 
 def test_one_ride_at_a_time_for_a_guest(desk: Desk) -> None:

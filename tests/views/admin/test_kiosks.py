@@ -71,7 +71,9 @@ def test_a_kiosk_is_added_with_its_rule_hours_and_languages_and_recorded(desk: D
     client = desk.client()
     assert "No kiosk yet" in client.get("/admin/kiosks").text
     hours = {"timed": "1", "mon_from": "06:00", "mon_to": "23:00"}
-    answer = post(client, "/admin/kiosks", **FORM, **hours, idle_s="60", attended="1")
+    answer = post(
+        client, "/admin/kiosks", **FORM, **hours, idle_s="60", most_waiting="5", attended="1"
+    )
     row = stored(desk, only(desk))
     assert answer.headers["Location"] == f"/admin/kiosks/{row.id}?said=added"
     assert (row.kind, row.name, row.place, row.rule) == (
@@ -81,6 +83,7 @@ def test_a_kiosk_is_added_with_its_rule_hours_and_languages_and_recorded(desk: D
         "driver",
     )
     assert (row.languages, row.default_language) == (["en", "hi", "ar"], "hi")
+    assert row.most_waiting == 5
     assert (row.hours, row.idle_s, row.attended) == ({"mon": [["06:00", "23:00"]]}, 60, True)
     assert recorded(desk) == [("kiosk.added", f"staff:{desk.ids['desk']}")]
     page = client.get(f"/admin/kiosks/{row.id}").text
@@ -97,6 +100,7 @@ def test_a_kiosk_is_added_with_its_rule_hours_and_languages_and_recorded(desk: D
         ({"languages": []}, "Choose one to eight languages"),
         ({"default_language": "de"}, "Choose one of the languages above"),
         ({"idle_s": "5"}, "Type seconds from 20 to 600"),
+        ({"most_waiting": "31"}, "Type a number from 1 to 30"),
         ({"desk_phone": "12"}, "phone"),
         ({"timed": "1", "mon_from": "23:00", "mon_to": "23:00"}, "Type when it opens"),
         ({"timed": "1"}, "Type the times of one day at least"),

@@ -51,10 +51,38 @@ FEES = {
     "fr": "Annulation gratuite pendant 5 min, puis 30 ₹.",
 }
 CARS = [
-    {"name": "Mini", "size": "Up to 4", "price": "₹249", "minutes": 4, "tags": ["soonest"]},
-    {"name": "Auto", "size": "Up to 3", "price": "₹140–180", "minutes": 6, "tags": ["cheapest"]},
-    {"name": "SUV", "size": "Up to 6", "price": "₹465", "minutes": 9, "tags": ["biggest"]},
-    {"name": "Prime Sedan", "size": "Up to 4", "price": "₹310", "minutes": 7, "tags": []},
+    {
+        "name": "Mini",
+        "size": "Up to 4",
+        "persons": 4,
+        "price": "₹249",
+        "minutes": 4,
+        "tags": ["soonest"],
+    },
+    {
+        "name": "Auto",
+        "size": "Up to 3",
+        "persons": 3,
+        "price": "₹140–180",
+        "minutes": 6,
+        "tags": ["cheapest"],
+    },
+    {
+        "name": "SUV",
+        "size": "Up to 6",
+        "persons": 6,
+        "price": "₹465",
+        "minutes": 9,
+        "tags": ["biggest"],
+    },
+    {
+        "name": "Prime Sedan",
+        "size": "Up to 4",
+        "persons": 4,
+        "price": "₹310",
+        "minutes": 7,
+        "tags": [],
+    },
     {"name": "Share", "size": "1 or 2", "price": "₹120", "minutes": 5, "tags": []},
 ]
 DESK_PHONE = "+91 00000 00000"

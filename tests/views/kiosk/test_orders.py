@@ -381,15 +381,20 @@ def test_a_guest_who_leaves_while_the_desk_decides_gets_no_car(lobby: Lobby) -> 
     assert lobby.orders() == []
 
 
+def beat(lobby: Lobby) -> dict[str, Any]:
+    return lobby.post("beat")
+
+
 def test_a_limit_is_refused_in_words_for_guests_and_reported_to_the_desk(lobby: Lobby) -> None:
+    offer = lobby.offer()
     for name in ("Ana", "Bo", "Cy"):
         lobby.next_guest()
-        assert lobby.order(name=name)["state"] == "sending"
+        assert lobby.order(name=name, offer=offer)["state"] == "sending"
     lobby.next_guest()
-    answer = lobby.order(name="Di")
+    answer = lobby.order(name="Di", offer=offer)
     assert (answer["state"], answer["words"]["headline"]) == (
-        "limited",
-        "We can't book this here now.",
+        "full",
+        "Guests who booked here still wait for their cars.",
     )
     assert len(lobby.orders()) == 3
     assert [item.detail for item in lobby.page(lobby.ride(3)).attention] == ["live"]
@@ -398,7 +403,37 @@ def test_a_limit_is_refused_in_words_for_guests_and_reported_to_the_desk(lobby: 
     assert (written.who, written.result) == (f"kiosk:{lobby.id}", "live")
 
 
-def test_the_31st_order_of_an_hour_is_refused_in_the_same_words(lobby: Lobby) -> None:
+def test_at_a_limit_the_start_and_the_cars_say_so_before_any_other_question(lobby: Lobby) -> None:
+    lobby.set(most_waiting=1)
+    offer = lobby.offer()
+    assert beat(lobby)["full"] == ""
+    lobby.order(offer=offer)
+    assert beat(lobby)["full"] == "live"
+    lobby.next_guest()
+    answer = lobby.cars()
+    assert (answer["state"], answer["cars"]) == ("trouble", [])
+    assert answer["words"]["headline"] == "Guests who booked here still wait for their cars."
+    assert [item.name for item in lobby.page(lobby.ride(1)).attention] == ["kiosk_limit"]
+    lobby.become(lobby.ride(1), "REJECTED")  # the place is free again
+    assert beat(lobby)["full"] == ""
+    assert lobby.cars()["state"] == "ok"
+
+
+def test_the_start_says_that_a_code_is_needed_and_when_wrong_ones_stop_all(lobby: Lobby) -> None:
+    assert (beat(lobby)["needs_code"], beat(lobby)["full"]) == (False, "")
+    offer = lobby.offer()
+    lobby.set(code_until=lobby.desk.now + timedelta(minutes=60))
+    assert (beat(lobby)["needs_code"], beat(lobby)["full"]) == (True, "")
+    for _ in range(5):
+        assert lobby.order(offer=offer, code="000000")["state"] == "wrong_code"
+    answer = lobby.order(offer=offer, code="000000")
+    assert (answer["state"], answer["words"]["headline"]) == ("full", "Too many wrong codes.")
+    assert beat(lobby)["full"] == "codes"
+    lobby.desk.now += timedelta(minutes=10)
+    assert (beat(lobby)["needs_code"], beat(lobby)["full"]) == (True, "")
+
+
+def test_the_31st_order_of_an_hour_is_refused_in_words_of_its_own(lobby: Lobby) -> None:
     offer = lobby.offer()
     for _ in range(30):
         lobby.next_guest()
@@ -407,22 +442,47 @@ def test_the_31st_order_of_an_hour_is_refused_in_the_same_words(lobby: Lobby) ->
     lobby.next_guest()
     answer = lobby.order(name="Bo", offer=offer)
     assert (answer["state"], answer["words"]["headline"]) == (
-        "limited",
-        "We can't book this here now.",
+        "full",
+        "Many rides were booked here in the last hour.",
     )
     assert len(lobby.orders()) == 30
     assert [item.detail for item in lobby.page(lobby.ride(30)).attention] == ["hourly"]
 
 
-def test_whether_a_name_has_a_ride_is_not_revealed(lobby: Lobby) -> None:
-    """The answer is the same as at any limit, so no one learns which guest has a ride."""
-    lobby.order(name="412")
+def test_a_name_with_a_ride_is_asked_for_its_room_and_then_booked(lobby: Lobby) -> None:
+    lobby.order(name="Maria")
     lobby.next_guest()
-    same = lobby.order(name="412")
-    assert (same["state"], same["words"]["headline"]) == (
-        "limited",
-        "We can't book this here now.",
-    )
+    same = lobby.order(name="MARIA")
+    assert (same["state"], same["field"]) == ("already", "name")
+    assert same["words"] == {
+        "headline": "There is a ride for MARIA already.",  # as this guest typed it
+        "why": "Nothing was ordered.",
+        "next": "If it isn't yours, add your room number.",
+    }
+    assert lobby.order(name="Maria 204")["state"] == "sending"
+    guests = [lobby.page(order.id).guest for order in lobby.orders()]
+    assert [(each.name, each.room) for each in guests] == [("Maria", None), ("Maria", "204")]
+
+
+@pytest.mark.parametrize("typed", ["204", "Bo 204"])
+def test_a_second_car_for_a_room_is_refused_with_its_reason(lobby: Lobby, typed: str) -> None:
+    lobby.order(name="Maria 204")
+    lobby.next_guest()
+    same = lobby.order(name=typed)
+    assert (same["state"], "field" in same) == ("already", False)
+    assert same["words"]["headline"] == "There is a ride for room 204 already."
+    assert same["words"]["next"] == "Our desk can book a second car."
+    assert "Maria" not in f"{same}"
+    assert len(lobby.orders()) == 1
+
+
+def test_a_phone_number_with_a_ride_reveals_no_name(lobby: Lobby) -> None:
+    lobby.order(name="Maria", phone="+919800000001")
+    lobby.next_guest()
+    same = lobby.order(name="Bo", phone="+919800000001")
+    assert (same["state"], "field" in same) == ("already", False)
+    assert same["words"]["headline"] == "There is a ride for this guest already."
+    assert len(lobby.orders()) == 1
 
 
 @pytest.mark.parametrize(
@@ -508,7 +568,14 @@ def test_tries_of_pins_of_many_rides_meet_the_limit_of_the_kiosk(lobby: Lobby) -
         states.append(lobby.post("ride", number=ride["number"], pin=typed)["state"])
     assert states == ["wrong"] * 10 + ["limited"] * 2
     known = {"number": rides[2]["number"], "pin": rides[2]["pin"]}
-    assert lobby.post("ride", **known)["state"] == "limited"
+    limited = lobby.post("ride", **known)
+    assert limited["state"] == "limited"
+    assert limited["words"] == {
+        "headline": "Too many wrong PINs were typed here.",
+        "why": "Try again in 10 min.",
+        "next": "Our desk can help.",
+    }
+    assert beat(lobby)["pins_min"] == 10
     assert lobby.post("cancel", **known)["state"] == "limited"
     lobby.visit = mine  # the limit is not for the page that booked the ride
     assert lobby.post("ride", **known, form_token=lobby.token)["state"] == "ok"
@@ -516,8 +583,29 @@ def test_tries_of_pins_of_many_rides_meet_the_limit_of_the_kiosk(lobby: Lobby) -
         entry = s.query(AuditRow).filter_by(what="kiosk.pins").one()
     assert (entry.who, entry.result) == (f"kiosk:{lobby.id}", "throttled")
     lobby.desk.now += timedelta(minutes=10, seconds=1)
+    assert beat(lobby)["pins_min"] is None
     lobby.visit = "k" * 32
     assert lobby.post("ride", **known)["state"] == "ok"
+
+
+def test_wrong_pins_of_others_leave_a_guest_one_try_with_a_number_of_their_own(
+    lobby: Lobby,
+) -> None:
+    rides = []
+    for name in ("Ana", "Bo"):
+        lobby.next_guest()
+        rides.append(booked(lobby, name=name))
+    lobby.visit = "j" * 32
+    for _ in range(10):
+        assert lobby.post("ride", number="99", pin="0000")["state"] == "wrong"
+    first, second = rides
+    assert lobby.post("ride", number=first["number"], pin=first["pin"])["state"] == "ok"
+    assert lobby.post("ride", number=first["number"], pin=first["pin"])["state"] == "ok"
+    wrong = f"{(int(second['pin']) + 1) % 10_000:04}"
+    for pin in (wrong, second["pin"]):  # the one try is used up
+        assert lobby.post("ride", number=second["number"], pin=pin)["state"] == "limited"
+    for number in ("99", "K"):
+        assert lobby.post("ride", number=number, pin="0000")["state"] == "limited"
 
 
 def test_a_page_whose_ride_a_restore_has_lost_opens_no_other_with_its_number(

@@ -105,6 +105,26 @@ def test_a_guest_books_with_forms_alone_and_is_led_to_their_own_link(lobby: Lobb
     assert len(lobby.orders()) == 1
 
 
+def test_a_phone_books_at_a_full_kiosk_and_asks_for_a_room_beside_a_name_with_a_ride(
+    lobby: Lobby,
+) -> None:
+    lobby.set(most_waiting=1)
+    lobby.order(name="Ana")
+    assert lobby.cars()["state"] == "trouble", "the screen has its one ride"
+    address, browser = link(lobby), phone(lobby)
+    walk(browser, address)
+    refused = browser.post(f"{address}/check", follow_redirects=True)
+    assert refused.status_code == 422
+    assert "There is a ride for Ana already." in refused.text
+    browser.post(f"{address}/who", data={"name": "Ana 204", "phone": ""})
+    pressed = browser.post(f"{address}/check", follow_redirects=True)
+    assert "Booking your ride" in pressed.text
+    assert [ticket.on_phone for ticket in lobby.tickets()] == [False, True]
+    other, second = link(lobby), phone(lobby)
+    full = opened(second, other)
+    assert "Guests who booked here still wait for their cars." in full.text, "phones have one too"
+
+
 def test_the_first_browser_has_the_link_and_no_other(lobby: Lobby) -> None:
     address, first, second = link(lobby), phone(lobby), phone(lobby)
     assert opened(first, address).status_code == 200

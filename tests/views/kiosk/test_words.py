@@ -15,7 +15,7 @@ from tests.views.ride_pages import make_desk
 SCRIPTS = Path(__file__).parents[3] / "static/js/kiosk"
 TRADE = ("drop", "category", "allotment", "invoice", "booking status", "error", "invalid", "oops")
 # beginnings of keys that a script composes: t(`aid_${name}`)
-MADE = ("aid_", "tab_", "deed_", "help_")
+MADE = ("aid_", "tab_", "deed_", "help_", "full_")
 
 
 @pytest.fixture(scope="module")

@@ -391,8 +391,8 @@ export class Booking {
     k.visit.view = view;
     k.visit.number = (k.visit.ride.number ?? "").replace(/^\D+/, "");
     k.visit.pin = k.visit.ride.pin ?? "";
-    k.leap("booked");
     this.#follow();
+    k.leap("booked");
   }
 
   // ---- a ride that is looked up ----

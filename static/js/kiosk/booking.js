@@ -80,9 +80,9 @@ export class Booking {
   }
 
   /**
-   * The result of `send()`. Without an answer of the server the call is repeated for `grace` ms, and
-   * for as long as the visit waits for a lost network. After that, and once the visit is over, its
-   * error is thrown.
+   * The result of `send()`. Without an answer of the server the call is repeated for `grace` ms,
+   * and for as long as the visit waits for a lost network. After that, and once the visit is over,
+   * its error is thrown.
    */
   async #patiently(send, grace = GRACE_MS) {
     const { k, round } = this;

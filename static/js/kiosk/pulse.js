@@ -1,7 +1,7 @@
 /**
  * Sends the heartbeat: every 20 s the kiosk reports its health and gets its state, every 2 s while
- * help is requested. Without an answer it shows "One moment…", after a while "Out of order", in words
- * that the page already has, and it recovers by itself.
+ * help is requested. Without an answer it shows "One moment…", after a while "Out of order", in
+ * words that the page already has, and it recovers by itself.
  */
 
 import { Refused } from "./server.js";

@@ -62,9 +62,8 @@ function ticketFacts(k, { lead, live, code, map, meet }) {
   const pin = ticketPin(k, k.visit.ride.pin ?? "");
   const parts = make("div", "line k-ticket gap-4", pin, beside(k) ? null : code);
   const top = [ageLine(k), heldLine(k), ...lead, parts];
-  const last = [...payOf(k), printedDrop(k)];
-  if (!k.crowded) return [...top, meet, map, ...live, plateOf(k), ...last];
-  return [...top, plateOf(k), ...live, meet, ...last, ...besideCode(k, code)];
+  if (!k.crowded) return [...top, meet, map, ...live, plateOf(k), ...payOf(k)];
+  return [...top, plateOf(k), ...live, meet, ...payOf(k), ...besideCode(k, code)];
 }
 
 /** Whether the QR code is above the buttons, and not beside the PIN. */
@@ -207,10 +206,11 @@ function ticketPin(k, pin) {
     make("span", "secondary k-label", k.t("pin")),
     from("pin", spelled(pin, "k-pin num", k.t("pin"))),
     make("span", "secondary k-why plain", k.t("pin_why")),
+    printedDrop(k),
   );
 }
 
-/** The explanations of PIN and QR code, as separate lines for a crowded screen; on paper, beside. */
+/** The explanations of PIN and QR code as separate lines for a crowded screen; not on paper. */
 function besideCode(k, code) {
   const texts = [k.t("pin_why"), code ? k.t("scan") : ""];
   return texts.filter(Boolean).map((text) => make("p", "k-lead no-print", text));

@@ -128,6 +128,7 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
         _("You can try another car."),
     ),
     "closed_by_desk": (_("Not booked"), _NONE, _("Please ask our staff")),
+    "replaced": (_("Our desk has ordered another car for you."), _NONE, _NONE),
     "withdrawn": (_("This ride is cancelled."), _("Nothing to pay."), _NONE),
     # T: critical
     "trouble": (_("We can't book cars from this screen now."), _NOTHING, _("Our desk can help.")),

@@ -16,14 +16,15 @@ HAND = """async ([wanted, stands]) => {
   return book(() => document, wanted, async () => stands);
 }"""
 
-# the page gets the event that it is offline, just before the first answer about cars
+# the visit ends, as when a page comes from the browser's memory, just before the first answer about
+# cars
 CUT = """() => {
   const usual = globalThis.fetch;
   globalThis.fetch = async (path, options) => {
     const answer = await usual(path, options);
     if (path !== "/kiosk/cars") return answer;
     globalThis.fetch = usual;
-    dispatchEvent(new Event("offline"));
+    dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
     return answer;
   };
 }"""

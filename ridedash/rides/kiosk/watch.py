@@ -90,14 +90,17 @@ def _watch_ended(s: Session, kiosk_id: int, now: datetime) -> int:
 def _tell_desk(s: Session, order_id: int, now: datetime) -> int:
     """Tell the desk about an order whose ticket was never shown: its guest may still wait for it.
 
-    The kiosk may have lost power after the guest pressed Book. Returns how many rows were changed.
+    The kiosk may have lost power after the guest pressed Book. A ride that has ended needs no
+    ticket: its page says so in place of one. Returns how many rows were changed.
     """
     order = s.get_one(Order, order_id)
     visits = select(KioskVisit).where(KioskVisit.order_id == order_id).with_for_update()
     waiting = [row for row in s.scalars(visits) if row.screen in kiosk_visits.TICKET_DUE]
     for row in waiting:
         row.screen = kiosk_visits.KioskScreen.UNSHOWN
-    if not waiting or order.state in kiosk_visits.NO_TICKET_NEEDED:
+    status = s.scalars(select(Ride.status).where(Ride.order_id == order_id)).first()
+    needless = order.state in kiosk_visits.NO_TICKET_NEEDED or status in wire.TERMINAL
+    if not waiting or needless:
         return len(waiting)
     guest = s.get_one(Guest, order.guest_id)
     number = rules.number_of(s, order_id)

@@ -219,8 +219,8 @@ def _answer_with_ticket(at: VisitRequest, page: OrderPage | None, tried: Try) ->
     """The result of a press.
 
     Unless there is no ride, it has the ride's number and PIN; once the outcome is known or unclear,
-    also the guest's link and a map. Only the page that pressed has the form token by which `_try`
-    finds the order.
+    also the guest's link and a map; once it is booked, the ride's present state. Only the page that
+    pressed has the form token by which `_try` finds the order.
     """
     if page is None:
         return answer("sending", kiosk_words("sending"))
@@ -238,7 +238,10 @@ def _answer_with_ticket(at: VisitRequest, page: OrderPage | None, tried: Try) ->
         known |= _link(at, page.order.id, tried)
         credit = app.settings.tiles_attribution
         known["map"] = ride_view.meeting_map(page, app.settings.tiles_url, credit)
-    return answer(outcome.state, outcome.words, ride=known)
+    if outcome.state != "booked":
+        return answer(outcome.state, outcome.words, ride=known)
+    view = ride_view.view_json(page, app.clock(), app.time(), locale())
+    return answer(outcome.state, outcome.words, ride=known, view=view)
 
 
 def _link(at: VisitRequest, order_id: int, tried: Try) -> dict[str, Any]:

@@ -38,7 +38,8 @@ FREE: Final = frozenset({"withdraw", "abort"})
 MAP: Final = {"zoom": 17, "width": 480, "height": 240}  # 570 m wide at the equator, else less
 WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result yet
 NO_RIDE: Final = frozenset({ALLOTMENT_FAILED, BOOKING_CANCELLED})
-MEETS: Final = frozenset({"open", "finding", "coming"})  # phases in which the meeting point counts
+# phases in which the meeting point counts
+MEETS: Final = frozenset({"planned", "open", "unknown", "finding", "coming"})
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,11 @@ def outcome(page: OrderPage) -> PressResult:
         )  # a member of staff has found this out
     if order.state in FAILED_STATES:
         return PressResult("not_booked", refused_words(order.code))
-    if page.ride is not None and page.ride.status == ALLOTMENT_FAILED:
+    status = page.ride.status if page.ride is not None else None
+    if status == ALLOTMENT_FAILED:
         return PressResult("no_driver", kiosk_words("no_driver"))
+    if status == BOOKING_CANCELLED:
+        return PressResult("cancelled", kiosk_words("cancelled"))
     return PressResult("booked", kiosk_words("booked"))
 
 
@@ -75,11 +79,16 @@ def has_no_ride(page: OrderPage) -> bool:
 def phase_of(facts: RideFacts) -> str:
     """How far a ride is, as the ticket needs it.
 
-    open (it is not known yet whether there is a ride), finding (a driver), coming (or here),
-    aboard, over, none (there is no ride any more).
+    planned (nothing is ordered yet), open (it is not known yet whether there is a ride), unknown (a
+    person has to find that out), finding (a driver), coming (or here), aboard, over, none (there is
+    no ride any more).
     """
     order = facts.page.order
     status = facts.status
+    if order.state in (OrderState.SCHEDULED, OrderState.WAITING):
+        return "planned"
+    if order.state == OrderState.UNKNOWN:
+        return "unknown"
     if order.state in FAILED_STATES or order.state == OrderState.CLOSED_NOT_BOOKED:
         return "none"
     if status is None:
@@ -99,21 +108,25 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
     """The present state of the ride, without names and telephone numbers.
 
     `phase` is one of those of `phase_of`; `minutes` is how far away the car is, or None;
-    `code_due`: whether the start code may be shown.
+    `code_due`: whether the start code may be shown; `trip`: where the guest of a ride that came to
+    nothing wants to go, as {lat, lng, name} or None; `replaced`: whether the desk has ordered
+    another car for that guest, who must not book a second one.
     The value changes only when something on the screen changes.
     """
     facts = RideFacts(page, now, time, locale)
     view = guest_view(page, LinkKind.RIDER, now, time, locale)
     eta_s = facts.eta_s if parts.arrival(facts) else None
     phase = phase_of(facts)
+    replaced = phase == "none" and page.superseded_by is not None
+    # while the car is coming, this line says where to meet it; the screen shows that separately
+    detail = "" if facts.status == CALL_DRIVER else view.detail
     return {
         "state": page.order.state,
         "phase": phase,
         "status": view.status,
         "held": view.held,
         "headline": view.headline,
-        # while the car is coming, this line says where to meet it; the screen shows that separately
-        "detail": "" if facts.status == CALL_DRIVER else view.detail,
+        "detail": kiosk_words("replaced").headline if replaced else detail,
         "tone": view.tone,
         "icon": view.icon,
         "changed": view.changed,
@@ -128,7 +141,16 @@ def view_json(page: OrderPage, now: datetime, time: ServiceTime, locale: str) ->
         "price": view.price,
         "live": is_live(page),
         "code_due": code_is_due(page, LinkKind.RIDER, facts),
+        "trip": _trip(facts) if phase == "none" else None,
+        "replaced": replaced,
     }
+
+
+def _trip(facts: RideFacts) -> dict[str, Any] | None:
+    if facts.drop is None:
+        return None
+    at, name = facts.drop
+    return {"lat": at.lat, "lng": at.lng, "name": name}
 
 
 def meeting_map(page: OrderPage, tiles_url: str, credit: str) -> dict[str, Any]:

@@ -160,6 +160,7 @@ WORDS: Final[dict[str, Text]] = {
     "unknown": lazy("We are checking your booking. Please don't book again."),
     "unknown_next": lazy("Our desk knows about it, and can help."),
     "no_driver": lazy("No driver found this time. Nothing to pay."),
+    "cancelled": lazy("Your ride is cancelled."),
     "other_cars": lazy("Show other cars"),
     "declined": lazy("Our desk could not confirm this ride."),
     "limited": lazy("Please wait a moment, or ask our staff."),
@@ -169,6 +170,12 @@ WORDS: Final[dict[str, Text]] = {
     "broken_next": lazy("It comes back by itself."),
     "no_cars": lazy("There is no car for this way now."),
     "another_way": lazy("Choose another place"),
+    # while no answer comes
+    "moment": lazy("One moment…"),
+    "no_answer": lazy("No answer · last news {age}"),
+    "age_s": lazy("{n} s ago"),
+    "age_m": lazy("{n} min ago"),
+    "age_h": lazy("{n} h ago"),
     # over any screen
     "there": lazy("Still there?"),
     "there_why": lazy("Touch the screen to go on."),

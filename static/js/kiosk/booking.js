@@ -3,13 +3,16 @@
  * and the guest's own phone. Answers that come after the end of their visit are ignored.
  */
 
+import { clocks, passed } from "../shared/clocks.js";
 import { cancelSheet, goneSheet, phoneSheet } from "./sheets.js";
 import { problemOf, showPlaces, tellPlaces } from "./screens.js";
 import { Lost } from "./server.js";
-import { spokenCode, spokenPlate } from "./ticket.js";
+import { showAge, spokenCode, spokenPlate } from "./ticket.js";
 
 const AGAIN_MS = 1_000;
 const LIVE_MS = 3_000;
+const AGE_MS = 1_000;
+const OLD_S = 10; // answers come every three seconds; one may be late, or lost
 const USUAL_S = 4;
 const UNKNOWN_S = 20;
 const ASKING_S = 180;
@@ -40,6 +43,7 @@ export class Booking {
     this.parts = null; // nodes of the place screen as it is now
     this.offers = null; // the latest request for cars: answers to older ones are ignored
     this.looked = null; // the same for the view of a ride
+    this.viewed = null; // when the shown ride was last answered about
     this.sent = false; // whether the server may have received the order
   }
 
@@ -47,7 +51,7 @@ export class Booking {
   stop() {
     this.round += 1;
     this.finding = this.sent = false;
-    this.parts = this.asked = this.offers = this.looked = null;
+    this.parts = this.asked = this.offers = this.looked = this.viewed = null;
     for (const timer of this.timers) clearTimeout(timer);
     this.timers.clear();
   }
@@ -76,17 +80,21 @@ export class Booking {
   }
 
   /**
-   * The result of `send()`. Without an answer of the server the call is repeated for `grace` ms.
-   * After that, and once the visit is over, its error is thrown.
+   * The result of `send()`. Without an answer of the server the call is repeated for `grace` ms,
+   * and for as long as the visit waits for a lost network. After that, and once the visit is over,
+   * its error is thrown.
    */
   async #patiently(send, grace = GRACE_MS) {
-    const { round } = this;
+    const { k, round } = this;
     const from = performance.now();
     for (;;) {
       try {
         return await send();
       } catch (error) {
-        if (!(error instanceof Lost) || performance.now() - from > grace) throw error;
+        if (!(error instanceof Lost)) throw error;
+        await k.pulse.beat(); // shows if our server can be reached
+        const waits = k.pulse.missed && !k.visit.holds;
+        if (round !== this.round || (!waits && performance.now() - from > grace)) throw error;
         await new Promise((done) => setTimeout(done, AGAIN_MS));
         if (round !== this.round) throw error;
       }
@@ -106,7 +114,7 @@ export class Booking {
       return over() ? null : answer;
     } catch (error) {
       if (over()) return null;
-      return error instanceof Lost ? k.pulse.unanswered(over) : k.pulse.refused();
+      return error instanceof Lost ? k.pulse.unanswered() : k.pulse.refused();
     }
   }
 
@@ -154,7 +162,7 @@ export class Booking {
         k.server.get("/kiosk/places.json", { q: "", tab: "", ...query, ...this.said }),
       );
     } catch {
-      if (round === this.round) k.pulse.beat(); // the heartbeat shows if our server can be reached
+      // the place screen says so below, and searches again
     }
     if (round !== this.round || request !== this.asked || k.visit.screen !== "place") return;
     const { unfound } = k.visit;
@@ -343,7 +351,7 @@ export class Booking {
     visit.words = waits ? null : (answer.words ?? null); // a wait has the page's own words
     this.sent ||= waits;
     if (waits) return this.#wait(state);
-    if (state === "booked") return this.#booked();
+    if (state === "booked") return this.#booked(answer);
     if (state === "needs_code" || state === "wrong_code") {
       visit.wrongCode = state === "wrong_code";
       visit.code = "";
@@ -379,12 +387,13 @@ export class Booking {
     this.later(() => this.#order(), LIVE_MS);
   }
 
-  #booked() {
+  #booked({ view = null }) {
     const { k } = this;
+    k.visit.view = view;
     k.visit.number = (k.visit.ride.number ?? "").replace(/^\D+/, "");
     k.visit.pin = k.visit.ride.pin ?? "";
+    this.#follow();
     k.leap("booked");
-    this.#live(LIVE_MS);
   }
 
   // ---- a ride that is looked up ----
@@ -415,7 +424,26 @@ export class Booking {
     Object.assign(visit, { number, pin }); // replaces whatever was typed meanwhile
     this.#applyView(answer);
     k.go("ride");
+    this.#follow();
+  }
+
+  /** Keep the facts of the shown ride up to date, and show their age while no answer comes. */
+  #follow() {
+    this.viewed = clocks();
     this.#live(LIVE_MS);
+    this.#showAge();
+  }
+
+  /** The age of the ride's facts in seconds; 0 as long as answers come. */
+  get ageS() {
+    const s = this.viewed ? passed(this.viewed) / 1_000 : 0;
+    return s < OLD_S ? 0 : s;
+  }
+
+  #showAge() {
+    clearTimeout(this.aging);
+    showAge(this.k);
+    this.aging = this.later(() => this.#showAge(), AGE_MS);
   }
 
   #live(ms) {
@@ -441,6 +469,7 @@ export class Booking {
   #applyView(answer) {
     const { k } = this;
     const { visit } = k;
+    this.viewed = clocks();
     const before = JSON.stringify([visit.view, visit.cancel]);
     const known = visit.view?.plate;
     Object.assign(visit, { view: answer.view, cancel: answer.cancel });

@@ -8,6 +8,7 @@ import { beneath, control, fact, icon, lines, make, working } from "./el.js";
 const OWN_WORDS = new Set(["pay", "cancelling"]);
 // outcomes that another try would only repeat: a person has to help
 const NO_AGAIN = new Set(["trouble", "full", "already"]);
+const NO_RIDE = new Set(["no_driver", "cancelled"]); // kinds of orders that were booked first
 const ON_PAGES = ["to", "cancelling", "car", "from", "for", "price", "pay"];
 
 /** Screen E: a summary with the price, and the one button that books. */
@@ -140,6 +141,7 @@ export function sorry(k) {
   const kind = visit.sorry ?? "not_booked";
   const texts = {
     no_driver: ["no_driver", ""],
+    cancelled: ["cancelled", ""],
     not_booked: ["not_booked", "not_booked_next"],
     refused: ["not_booked", "not_booked_next"],
     declined: ["declined", "not_booked_next"],
@@ -149,7 +151,7 @@ export function sorry(k) {
     ride: ["ride_closed", "trouble_next"],
   }[kind] ?? ["not_booked", "not_booked_next"];
   const words = visit.words ?? {};
-  const face = k.t(kind === "no_driver" ? "other_cars" : "try_again");
+  const face = k.t(NO_RIDE.has(kind) ? "other_cars" : "try_again");
   const again =
     !NO_AGAIN.has(kind) && visit.drop
       ? control("again", "k-button k-main", () => k.askCars(), face)

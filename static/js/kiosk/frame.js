@@ -19,6 +19,7 @@ export class Frame {
     this.clock = root.querySelector("[data-clock]");
     this.place = root.querySelector("[data-place]");
     this.sheets = root.querySelector("[data-sheets]");
+    this.moment = root.querySelector("[data-moment]");
     this.covered = root.querySelector("[data-frame]");
     this.dark = null; // the dark cover over the screen, for a guest who listens
     this.clocks = {}; // time formats by language
@@ -98,6 +99,13 @@ export class Frame {
     if (this.covered.inert) return;
     if (this.back?.isConnected) this.back.focus({ preventScroll: true });
     this.back = null;
+  }
+
+  /** Show a line over every screen and sheet that a guest can work on below; "" hides it. */
+  showMoment(text) {
+    if (text && this.moment.hidden) this.k.speak([text]);
+    this.moment.hidden = !text;
+    this.moment.textContent = text;
   }
 
   /** Cover everything: the guest listens, and no one can read along. The controls still work. */

@@ -1,7 +1,7 @@
 /**
  * Sends the heartbeat: every 20 s the kiosk reports its health and gets its state, every 2 s while
- * help is requested. Without an answer it shows "Out of order" in words that the page already has,
- * and it recovers by itself.
+ * help is requested. Without an answer it shows "One moment…", after a while "Out of order", in
+ * words that the page already has, and it recovers by itself.
  */
 
 import { Refused } from "./server.js";
@@ -38,8 +38,7 @@ export class Pulse {
   }
 
   start() {
-    addEventListener("offline", () => this.lost());
-    addEventListener("online", () => this.beat());
+    for (const change of ["offline", "online"]) addEventListener(change, () => this.beat());
     setInterval(() => this.#shift(), SHIFT_MS);
     this.beat();
   }
@@ -73,14 +72,16 @@ export class Pulse {
 
   #applyAnswer(answer) {
     const { k } = this;
-    this.missed = 0;
     k.server.csrf = k.beats.csrf = answer.csrf || k.server.csrf;
     if (answer.clock) k.frame.setClock(answer.clock);
+    if (answer.trouble === "database") return void this.#miss();
+    this.missed = 0;
+    this.#showMoment();
     const before = JSON.stringify(k.status);
     k.status = {
       open: answer.open !== false,
       soonest: answer.soonest_min ?? null,
-      broken: Boolean(answer.out_of_order) || answer.trouble === "database",
+      broken: Boolean(answer.out_of_order),
       trouble: ["service", "worker"].includes(answer.trouble) ? answer.trouble : "",
       full: answer.full ?? "", // why no ride is booked here for any guest now
       needsCode: Boolean(answer.needs_code),
@@ -147,9 +148,26 @@ export class Pulse {
 
   async #missAnswer(error) {
     if (error instanceof Refused && (await this.#isNoKiosk())) return void location.reload();
+    this.#miss();
+  }
+
+  /**
+   * There is no network, no answer, or no database. Its guest may go on typing while the page says
+   * "One moment…"; if it lasts longer than GRACE_MS, the kiosk is out of order.
+   */
+  #miss() {
     this.missed ||= performance.now();
-    if (performance.now() - this.missed > GRACE_MS || !navigator.onLine) this.lost();
+    if (performance.now() - this.missed > GRACE_MS) this.#lost();
+    this.#showMoment();
     this.#again(AGAIN_MS);
+  }
+
+  /** Show "One moment…" while a visit waits that would be wiped, or hide it. */
+  #showMoment() {
+    const { k } = this;
+    const { begun, holds } = k.visit;
+    const waits = this.missed && begun && !holds && !k.status.broken;
+    k.frame.showMoment(waits ? k.t("moment") : "");
   }
 
   /**
@@ -172,31 +190,24 @@ export class Pulse {
   }
 
   /**
-   * No network or no answer: show the page's own words at once, and remove everything that was
-   * typed. A guest who has booked keeps number and PIN, and one who waits for the result keeps the
-   * request not to book again, until that screen ends as usual.
+   * Show that the kiosk is out of order, and remove everything that was typed. A guest who has
+   * booked keeps number and PIN, and one who waits for the result keeps the request not to book
+   * again, until that screen ends as usual.
    */
-  lost() {
+  #lost() {
     const { k } = this;
-    this.missed ||= performance.now();
     if (this.help) this.#showHelp("failed");
-    if (k.status.broken) return null;
+    if (k.status.broken) return;
     k.status = { ...k.status, broken: true };
     if (!k.visit.holds) k.end("lost");
-    this.#again(AGAIN_MS);
-    return null;
   }
 
   /**
-   * A request got no answer. If the heartbeat gets one, our server is alive, and the guest is sent
-   * to a person. If `over()` is true, no one needs the answer any more, and nothing happens.
+   * A request got no answer. If heartbeats get one, our server is alive, and the guest is sent to a
+   * person; else #miss() does what is needed.
    */
-  async unanswered(over) {
-    const { k } = this;
-    const { visit } = k;
-    await this.beat();
-    if (k.visit !== visit || over()) return null;
-    return this.missed ? this.lost() : this.#sorry();
+  unanswered() {
+    return this.missed ? null : this.#sorry();
   }
 
   /** Our server refused a form: get a new token by a heartbeat, and send the guest to a person. */

@@ -1,5 +1,6 @@
 /** Two screens: the ticket after booking, and a ride that was found by number and PIN. */
 
+import { ageText } from "../shared/ages.js";
 import { spokenMeet, wayTo } from "./cars.js";
 import {
   apart,
@@ -16,9 +17,10 @@ import {
 } from "./el.js";
 
 const LAST_S = 20;
-/** Phases of a ride: its driver is known; its guest has left the meeting place. */
-const FOUND = new Set(["coming", "aboard", "over"]);
+/** Phases of a ride whose own headline matters most; its guest has left the meeting place. */
+const LEADS = new Set(["planned", "unknown", "coming", "aboard", "over"]);
 const LEFT = new Set(["aboard", "over"]);
+const AGES = new Set(["ticket", "ride"]); // looks of the screens whose facts grow old
 const LEAST_MAP_MM = 40; // a map less high than this does not show where to stand
 
 /**
@@ -31,37 +33,49 @@ export function booked(k) {
   const { phase, lost } = visit.view ?? {};
   if (phase === "none" || lost) return noRide(k);
   const where = LEFT.has(phase) ? null : visit.answer?.meet;
-  const { lead, live } = headlines(k);
-  // whether the QR code is above the buttons, not beside the PIN
-  const beside = k.measures.layout === "landscape";
+  const { lead, live, said } = headlines(k);
   const code = visit.ride.qr ? follow(k, visit.ride) : null;
-  const parts = make("div", "line k-ticket gap-4", ticketPin(k, pin), beside ? null : code);
-  const meet = where ? meetLine(k, where) : null;
   const map = k.crowded || !where ? null : mapOf(k, visit.ride.map);
-  const facts = k.crowded
-    ? [heldLine(k), ...lead, parts, plateOf(k), ...live, meet, ...payOf(k), ...besideCode(k, code)]
-    : [heldLine(k), ...lead, parts, meet, map, ...live, plateOf(k), ...payOf(k)];
-  const buttons = [control("done", "k-button k-main", () => k.end("done"), k.t("done"))];
-  if (k.data.kiosk.printer && !LEFT.has(phase))
-    buttons.unshift(control("print", "k-button", () => print(), icon("note"), k.t("print")));
+  const facts = { lead, live, code, map, meet: where ? meetLine(k, where) : null };
   return {
     question: k.t("ride", { number }),
     from: "number",
     ticket: number,
-    facts: facts.filter(Boolean),
-    controls: [beside ? code : null, countdown(k), make("div", "wrap k-deeds", ...buttons)],
+    facts: ticketFacts(k, facts).filter(Boolean),
+    controls: [beside(k) ? code : null, countdown(k), ticketDeeds(k)],
     look: "ticket",
     placed: () => fitMap(k, map),
     spoken: () => [
-      FOUND.has(phase) ? headline(k) : k.t("booked"),
+      said[0],
       k.t("spoken_pin", { digits: apart(pin) }),
       k.t("pin_why"),
       spokenMeet(k, where),
-      FOUND.has(phase) ? detailOf(k) : headline(k),
+      said[1],
       ...spokenPlate(k),
       ...spokenPay(k),
     ],
   };
+}
+
+/** The nodes of a ticket in their order; a crowded screen begins with what finds the car. */
+function ticketFacts(k, { lead, live, code, map, meet }) {
+  const pin = ticketPin(k, k.visit.ride.pin ?? "");
+  const parts = make("div", "line k-ticket gap-4", pin, beside(k) ? null : code);
+  const top = [ageLine(k), heldLine(k), ...lead, parts];
+  if (!k.crowded) return [...top, meet, map, ...live, plateOf(k), ...payOf(k)];
+  return [...top, plateOf(k), ...live, meet, ...payOf(k), ...besideCode(k, code)];
+}
+
+/** Whether the QR code is above the buttons, and not beside the PIN. */
+function beside(k) {
+  return k.measures.layout === "landscape";
+}
+
+function ticketDeeds(k) {
+  const done = control("done", "k-button k-main", () => k.end("done"), k.t("done"));
+  const print = control("print", "k-button", () => globalThis.print(), icon("note"), k.t("print"));
+  const prints = k.data.kiosk.printer && !LEFT.has(k.visit.view?.phase);
+  return make("div", "wrap k-deeds", prints ? print : null, done);
 }
 
 /**
@@ -74,9 +88,14 @@ function noRide(k) {
   const { view } = visit;
   const where = view.lost && !LEFT.has(view.phase) ? visit.answer?.meet : null;
   const buttons = [control("done", "k-button", () => k.end("done"), k.t("done"))];
-  if (!view.lost && visit.drop)
-    buttons.push(control("again", "k-button k-main", () => k.askCars(), k.t("other_cars")));
-  const { number } = visit.ride;
+  const drop = visit.drop ?? view.trip;
+  const again = () => {
+    if (!visit.drop) visit.choose(drop);
+    k.askCars();
+  };
+  if (!view.lost && !view.replaced && drop)
+    buttons.push(control("again", "k-button k-main", again, k.t("other_cars")));
+  const number = visit.ride?.number ?? `K${visit.number}`;
   const facts = [
     make("p", "k-lead num", from("number", fact(k.t("ride", { number })))),
     beneath(k.english(headline(k))),
@@ -98,28 +117,33 @@ function noRide(k) {
 }
 
 /**
- * The two lines about the ride: what matters most, and what is new. While a driver is looked for,
- * it matters most that the ride is booked; later what the driver does.
+ * The two lines about the ride: what matters most, and what is new; `said` has both as they are
+ * read aloud. While a driver is looked for, it matters most that the ride is booked; later what the
+ * driver does.
  */
 function headlines(k) {
   const { phase, icon: name, tone } = k.visit.view ?? {};
-  if (FOUND.has(phase))
-    return { lead: leadOf(k, headline(k), name, tone), live: lines(k, detailOf(k)) };
+  const first = headline(k);
+  const detail = detailOf(k);
+  if (LEADS.has(phase))
+    return { lead: leadOf(k, first, name, tone), live: lines(k, detail), said: [first, detail] };
   const live = make(
     "p",
-    "line strong k-live",
-    icon("search"),
-    from("headline", make("span", "", headline(k))),
+    `line strong k-live is-${tone || "info"}`,
+    icon(name || "search"),
+    from("headline", make("span", "", first)),
   );
   live.setAttribute("role", "status");
+  const news = [live, beneath(k.english(first))];
+  // a shared ride has no booking before its driver is found
+  if (phase === "open") return { lead: [], live: news, said: ["", first] };
   const done = make(
     "p",
     "k-lead line strong k-booked",
     icon("done"),
     make("span", "", k.t("booked")),
   );
-  const isBooked = phase !== "open"; // a shared ride has no booking before its driver is found
-  return { lead: isBooked ? [done] : [], live: [live, beneath(k.english(headline(k)))] };
+  return { lead: [done], live: news, said: [k.t("booked"), first] };
 }
 
 /**
@@ -182,13 +206,14 @@ function ticketPin(k, pin) {
     make("span", "secondary k-label", k.t("pin")),
     from("pin", spelled(pin, "k-pin num", k.t("pin"))),
     make("span", "secondary k-why plain", k.t("pin_why")),
+    printedDrop(k),
   );
 }
 
-/** The explanations of PIN and QR code, as separate lines for a crowded screen. */
+/** The explanations of PIN and QR code as separate lines for a crowded screen; not on paper. */
 function besideCode(k, code) {
   const texts = [k.t("pin_why"), code ? k.t("scan") : ""];
-  return texts.filter(Boolean).map((text) => make("p", "k-lead", text));
+  return texts.filter(Boolean).map((text) => make("p", "k-lead no-print", text));
 }
 
 /** The QR code with which a phone follows the ride, and its address to type. */
@@ -216,6 +241,30 @@ function heldLine(k) {
   return line;
 }
 
+/** While our server does not answer: a line with the age of the ride's facts. */
+function ageLine(k) {
+  if (!k.booking.ageS) return null;
+  const words = make("span", "", ageWords(k));
+  words.dataset.age = "";
+  return make("p", "k-held", icon("offline"), words);
+}
+
+function ageWords(k) {
+  const patterns = { s: k.t("age_s"), m: k.t("age_m"), h: k.t("age_h") };
+  return k.t("no_answer", { age: ageText(k.booking.ageS, patterns) });
+}
+
+/** Update the age of a ride's facts on the screen; the first time, it is also read aloud. */
+export function showAge(k) {
+  const words = k.root.querySelector("[data-age]");
+  const old = Boolean(k.booking.ageS);
+  if (words && old) words.textContent = ageWords(k);
+  else if (old !== Boolean(words) && AGES.has(k.view.look)) {
+    k.draw();
+    if (old) k.speak([ageWords(k)]);
+  }
+}
+
 function meetLine(k, where) {
   const way = wayTo(where);
   return make(
@@ -230,6 +279,15 @@ function meetLine(k, where) {
       way.length ? make("span", "k-walk", fact(way.join(" · "))) : null,
     ),
   );
+}
+
+/** Where the ride goes: on paper alone, as the guest at the screen has just chosen it. */
+function printedDrop(k) {
+  const { drop } = k.visit;
+  if (!drop) return null;
+  const label = make("span", "secondary k-label", k.t("to"));
+  const name = make("span", "strong k-meet-name", from("drop", fact(drop.name)));
+  return make("div", "print-only", label, " ", name);
 }
 
 /**
@@ -292,16 +350,17 @@ function plateOf(k) {
 export function ride(k) {
   const { visit } = k;
   const view = visit.view ?? {};
+  if (view.phase === "none" || view.lost) return noRide(k);
   const detail = view.detail ? from("detail", make("p", "k-lead", view.detail)) : null;
   const details = [heldLine(k), detail, beneath(k.english(view.detail))];
   const meet = typeof view.meet === "string" && view.meet ? { name: view.meet } : view.meet;
   const where = meet ? meetLine(k, meet) : null;
   const code = view.code_due ? codeLine(k) : null;
   const minutes = k.crowded && view.held ? null : minutesOf(k);
-  let facts = [...details, plateOf(k), minutes, where, code, ...payOf(k)];
+  let facts = [ageLine(k), ...details, plateOf(k), minutes, where, code, ...payOf(k)];
   // a crowded screen has pages: the facts for finding the car, and a start code that was just
   // requested, are on the first one
-  if (k.crowded) facts = [plateOf(k), minutes, code, ...details, where, ...payOf(k)];
+  if (k.crowded) facts = [ageLine(k), plateOf(k), minutes, code, ...details, where, ...payOf(k)];
   if (k.crowded && visit.start) facts = [code, ...facts.filter((each) => each !== code)];
   const buttons = [];
   if (view.code_due) buttons.push(codeButton(k));
@@ -329,7 +388,7 @@ export function ride(k) {
 
 function minutesOf(k) {
   const { minutes } = k.visit.view ?? {};
-  if (!Number.isFinite(minutes)) return null;
+  if (!Number.isFinite(minutes) || k.booking.ageS) return null;
   const words = make("span", "", k.t("away", { n: minutes }));
   return make("p", "k-lead k-away", icon("waiting"), from("minutes", words));
 }

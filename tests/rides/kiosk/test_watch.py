@@ -4,10 +4,12 @@ from typing import NoReturn
 
 import pytest
 
+from ridedash import wire
 from ridedash.rides.kiosk.watch import watch
 from ridedash.store.kiosks import revoke
 from ridedash.store.models.kiosks import Kiosk
 from tests.rides.desk_world import World
+from tests.rides.kiosk.test_place import move
 from tests.rides.kiosk_world import add_kiosk, press, pressed
 
 pytestmark = pytest.mark.database
@@ -46,6 +48,16 @@ def test_a_lost_ticket_and_a_lost_visit_are_counted_once(world: World) -> None:
     world.clock.go(3_600)
     assert watch(world.db, world.clock()) == 1
     assert watch(world.db, world.clock()) == 0
+
+
+@pytest.mark.parametrize("status", ["CALL_DRIVER", *sorted(wire.TERMINAL)])
+def test_a_ride_that_has_ended_needs_no_ticket(world: World, status: str) -> None:
+    order_id = pressed(world, press(world, add_kiosk(world))).order_id
+    move(world, order_id, status)
+    world.clock.go(46)
+    assert watch(world.db, world.clock()) == 1
+    missing = [] if status in wire.TERMINAL else ["kiosk_no_ticket"]
+    assert [name for name in items(world, order_id) if name == "kiosk_no_ticket"] == missing
 
 
 def test_no_ticket_is_expected_at_a_kiosk_that_was_removed(world: World) -> None:

@@ -11,6 +11,8 @@ from ridedash.store.audit import AuditRow
 from ridedash.store.kiosks import revoke
 from ridedash.store.models.kiosks import Kiosk, Ticket
 from ridedash.store.models.orders import TimelineEvent
+from ridedash.wording import gettext, in_language
+from ridedash.wording.languages import LANGUAGES
 from tests.views.door.doors import paired
 from tests.views.ride_pages import Desk, token
 
@@ -66,6 +68,18 @@ def test_each_door_shows_its_own_property_in_that_propertys_language(desk: Desk)
     client = door(desk, default_language="ar")
     assert client.get("/door/rows.json").json["rows"] == []
     assert '<html lang="ar" dir="rtl"' in client.get("/door?lang=de").text
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_that_no_driver_was_found_is_said_in_every_language(desk: Desk, code: str) -> None:
+    desk.order("BOOKED", "ALLOTMENT_FAILED", ride={"ended_at": desk.now, "next_poll_at": None})
+    client = door(desk, shows="room", default_language=code)
+    with desk.app.test_request_context(), in_language(code):
+        words = gettext("{who}: no driver, please ask the desk")
+    assert "{who}" in words
+    assert code == "en" or "driver" not in words
+    assert f'data-failed="{words}"' in client.get("/door").text
+    assert client.get("/door/rows.json").json["failed"] == ["412"]
 
 
 def test_it_is_dark_at_night_or_by_its_own_hours(desk: Desk) -> None:

@@ -167,6 +167,7 @@ def test_that_nothing_was_ordered_stays_while_the_database_is_locked(
     at(page, "sorry")
     with page.expect_response("**/kiosk/beat"):
         page.clock.fast_forward(20_000)
+    page.clock.fast_forward(GRACE_MS)
     expect(page.locator("[data-stage]")).to_contain_text("Nothing was ordered.")
     press(page, "bar-over")
     expect(page.locator("h1")).to_have_text(words["broken"])
@@ -254,6 +255,66 @@ def test_a_server_that_comes_back_in_time_costs_nothing(kiosk: FakeKiosk, page: 
     kiosk.away = False
     page.clock.fast_forward(1_000)
     page.locator(".k-car").first.wait_for()
+
+
+def test_a_short_loss_of_the_network_is_shown_and_wipes_nothing(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    moment = page.locator("[data-moment]")
+    press(page, "start", "place-0", "car-0")
+    type_on(page, "an")
+    kiosk.away = True
+    page.evaluate("dispatchEvent(new Event('offline'))")
+    expect(moment).to_have_text("One moment…")
+    type_on(page, "na")  # the keys work on
+    page.clock.fast_forward(3_000)
+    at(page, "who")
+    kiosk.away = False
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(moment).to_be_hidden()
+    expect(page.locator(".is-chosen input")).to_have_value("Anna")
+    press(page, "next")
+    at(page, "check")
+    kiosk.order = [kiosk.booked()]
+    press(page, "book")
+    page.locator(".k-pin").wait_for()
+    assert "end" not in [name for name, _given in kiosk.requests]
+
+
+def test_a_press_during_a_short_loss_of_the_network_has_its_answer_afterwards(
+    kiosk: FakeKiosk, page: Page
+) -> None:
+    press(page, "start")
+    kiosk.away = True
+    press(page, "place-0")
+    expect(page.locator("[data-moment]")).to_be_visible()
+    page.clock.fast_forward(4_000)
+    expect(page.locator("h1")).to_have_text("Which car?")
+    kiosk.away = False
+    page.clock.fast_forward(1_000)
+    page.locator(".k-car").first.wait_for()
+    expect(page.locator("[data-moment]")).to_be_hidden()
+
+
+@pytest.mark.parametrize("lost", ["network", "database"])
+def test_a_visit_is_wiped_after_five_seconds_and_with_words(
+    kiosk: FakeKiosk, page: Page, lost: str
+) -> None:
+    press(page, "start", "place-0", "car-0")
+    type_on(page, "anna")
+    if lost == "network":
+        kiosk.away = True
+        page.evaluate("dispatchEvent(new Event('offline'))")
+    else:
+        kiosk.heartbeat["trouble"] = "database"
+        page.clock.fast_forward(20_000)
+    expect(page.locator("[data-moment]")).to_have_text("One moment…")
+    page.clock.fast_forward(3_000)
+    expect(page.locator(".is-chosen input")).to_have_value("Anna")
+    page.clock.fast_forward(GRACE_MS)
+    expect(page.locator("h1")).to_have_text("Out of order. Please ask our staff.")
+    expect(page.locator("[data-moment]")).to_be_hidden()
+    assert "Anna" not in page.content()
 
 
 def test_the_usual_duration_is_shown_after_four_seconds_and_twenty_are_never_exceeded(

@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.views.kiosk.kiosk_screens import RIDE, FakeKiosk, close, fake_kiosk, press, spoken, walk
+from tests.views.kiosk.kiosk_screens import (
+    LAYOUTS,
+    RIDE,
+    VIEW,
+    FakeKiosk,
+    close,
+    fake_kiosk,
+    press,
+    spoken,
+    to_check,
+    walk,
+)
 from tests.views.served import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -19,6 +30,23 @@ def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
         yield made
 
 
+SLIP = (  # all that is printed
+    "Grand Meridian",
+    "Ride K27",
+    "Your ride is booked",
+    "Number and PIN show your ride on this screen again.",
+    "PIN",
+    "4821",
+    "Meet the car at",
+    "Main Entrance",
+    "40 m · no steps",
+    "To",
+    "International Airport, Terminal 2",
+    "₹249",
+    "You pay the driver in cash.",
+    "Follow your ride on your phone",
+    RIDE["short"],
+)
 READ_MS = 500  # a guest looks at a new screen at least this long
 
 
@@ -307,6 +335,28 @@ def test_only_a_ticket_prints_and_without_a_name(kiosk: FakeKiosk) -> None:
             assert not page.locator("[data-bar]").is_visible()
         page.emulate_media(media="screen")
     assert [screen for screen, shown in seen if shown] == ["booked"]
+
+
+@pytest.mark.parametrize("aid", ["", "large"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_slip_has_the_ticket_and_nothing_else_of_the_screen(
+    kiosk: FakeKiosk, layout: str, aid: str
+) -> None:
+    kiosk.view = VIEW | {"phase": "finding", "headline": "Finding your driver", "plate": ""}
+    page = kiosk.page(layout)
+    if aid:
+        press(page, f"aid-{aid}")
+    to_check(page)
+    kiosk.order = [kiosk.booked()]
+    press(page, "book")
+    page.locator(".k-pin").wait_for()
+    page.emulate_media(media="print")
+    assert page.locator("button:visible").count() == 0
+    printed = "".join(page.locator("body").inner_text().split())
+    for text in SLIP:
+        assert "".join(text.split()) in printed, text
+        printed = printed.replace("".join(text.split()), "", 1)
+    assert printed == ""
 
 
 def test_still_there_is_put_off_as_often_as_one_likes(kiosk: FakeKiosk) -> None:

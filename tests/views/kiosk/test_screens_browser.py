@@ -83,6 +83,8 @@ def test_nothing_of_a_visit_is_left_after_its_end(kiosk: FakeKiosk, how: str) ->
         kiosk.away = True
         page.evaluate("dispatchEvent(new Event('offline'))")
         expect(page.locator(".k-pin")).to_have_text("4821")  # the ticket stays
+        page.clock.fast_forward(6_000)
+        expect(page.locator(".k-pin")).to_have_text("4821")
         press(page, "done")
         expect(page.locator("h1")).to_have_text("Out of order. Please ask our staff.")
         kiosk.away = False

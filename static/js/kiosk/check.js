@@ -3,7 +3,8 @@
  * no car can be booked.
  */
 
-import { beneath, control, fact, icon, lines, make, working } from "./el.js";
+import { beneath, carName, control, fact, icon, lines, make, working } from "./el.js";
+import { languages } from "./screens.js";
 
 const OWN_WORDS = new Set(["pay", "cancelling"]);
 const ON_PAGES = ["to", "cancelling", "car", "from", "for", "price", "pay"];
@@ -48,7 +49,13 @@ export function check(k) {
 
 function shownAs(visit, key, text) {
   if (key === "price") return priced(visit);
+  if (key === "car") return carShown(visit);
   return OWN_WORDS.has(key) ? text : fact(text);
+}
+
+/** The car's name, with the kind of car that it is, which its name may not say. */
+function carShown({ car: { name, kind } }) {
+  return [carName(name), kind ? ` · ${kind}` : ""];
 }
 
 /** The price, with its kind before it if it has one, such as "fixed price". */
@@ -176,12 +183,14 @@ function nextStep(k, { again_s: again, state }) {
  */
 export function broken(k, kind) {
   const trouble = kind === "trouble";
+  const lead = make("p", "k-lead", k.t(trouble ? "ask_desk" : "broken_next"));
+  const controls = trouble ? [actionRow(help(k), have(k))] : [];
+  // the bar of the start screen has no button for languages
+  if (trouble && k.visit.screen === "start" && k.choices.length > 1) controls.push(languages(k));
   return {
     question: k.t(trouble ? "trouble" : "broken"),
-    facts: [make("p", "k-lead", k.t(trouble ? "trouble_next" : "broken_next")), k.deskPhone].filter(
-      Boolean,
-    ),
-    controls: trouble ? [actionRow(help(k), have(k))] : [],
+    facts: [lead, k.deskPhone].filter(Boolean),
+    controls,
     look: "sorry",
   };
 }

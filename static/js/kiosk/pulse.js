@@ -77,11 +77,12 @@ export class Pulse {
     k.server.csrf = k.beats.csrf = answer.csrf || k.server.csrf;
     if (answer.clock) k.frame.setClock(answer.clock);
     const before = JSON.stringify(k.status);
+    const { trouble = "" } = answer;
     k.status = {
       open: answer.open !== false,
       soonest: answer.soonest_min ?? null,
-      broken: Boolean(answer.out_of_order) || answer.trouble === "database",
-      trouble: ["service", "worker"].includes(answer.trouble) ? answer.trouble : "",
+      broken: Boolean(answer.out_of_order) || trouble === "database",
+      trouble: trouble === "database" ? "" : trouble,
     };
     if (k.status.broken && k.visit.begun && !k.visit.holds) k.end("lost");
     else if (JSON.stringify(k.status) !== before && this.#mayRedraw()) k.draw();

@@ -10,7 +10,7 @@ from ridedash.cli.doctor import print_report
 from ridedash.cli.doctor_stores import Finding, database
 from ridedash.config import is_loopback
 from ridedash.rides.kiosk.health import can, is_alive, is_old, is_wrong, skew_s
-from ridedash.rides.kiosk.needs import Need, needs_of
+from ridedash.rides.kiosk.needs import KioskNeed, needs_of
 from ridedash.services import Services
 from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import Kiosk, KioskKind
@@ -18,9 +18,9 @@ from ridedash.store.properties import properties
 from ridedash.wording.languages import LANGUAGES
 
 NEEDS: Final = {
-    Need.PICKUP: "can't book: no pickup point (Settings, Kiosks or Property)",
-    Need.ACCOUNT: "can't book: no ride account (Settings, Accounts; or chosen in Settings, Kiosks)",
-    Need.RECONNECT: "can't book: its ride account needs reconnecting (Settings, Accounts)",
+    KioskNeed.PICKUP: "can't book: no pickup point (Settings, Kiosks or Property)",
+    KioskNeed.ACCOUNT: "can't book: no ride account (Settings, Accounts; or chosen in Settings, Kiosks)",
+    KioskNeed.RECONNECT: "can't book: its ride account needs reconnecting (Settings, Accounts)",
 }
 
 

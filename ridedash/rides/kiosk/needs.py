@@ -14,7 +14,7 @@ from ridedash.store.models.people import Property
 from ridedash.store.offers import Trip
 
 
-class Need(StrEnum):
+class KioskNeed(StrEnum):
     """What a kiosk lacks."""
 
     PICKUP = "pickup"  # neither it nor its property has a pickup point
@@ -32,16 +32,16 @@ def start_of(kiosk: Kiosk, home: Property) -> Trip | None:
     return None
 
 
-def needs_of(s: Session, kiosk: Kiosk, home: Property) -> tuple[Need, ...]:
+def needs_of(s: Session, kiosk: Kiosk, home: Property) -> tuple[KioskNeed, ...]:
     """What a kiosk lacks to book; a display at the door books nothing, and lacks nothing."""
     if kiosk.kind != KioskKind.KIOSK:
         return ()
     found = []
     if start_of(kiosk, home) is None:
-        found.append(Need.PICKUP)
+        found.append(KioskNeed.PICKUP)
     account = account_at(s, kiosk)
     if account is None:
-        found.append(Need.ACCOUNT)
+        found.append(KioskNeed.ACCOUNT)
     elif account.state == "reconnect":
-        found.append(Need.RECONNECT)
+        found.append(KioskNeed.RECONNECT)
     return tuple(found)

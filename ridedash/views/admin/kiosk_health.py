@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from ridedash.rides.kiosk.health import can, is_alive, is_old, is_wrong, skew_s
-from ridedash.rides.kiosk.needs import Need
+from ridedash.rides.kiosk.needs import KioskNeed
 from ridedash.store.kiosk_desk import Visits
 from ridedash.store.kiosk_visits import KioskScreen
 from ridedash.store.models.kiosks import Kiosk
@@ -36,10 +36,10 @@ SCREEN_NAMES: Final[dict[str, Text]] = {
     KioskScreen.SORRY: lazy("Not booked"),
     KioskScreen.UNKNOWN: lazy("We don't know"),
 }
-NEEDS: Final[dict[Need, Text]] = {
-    Need.PICKUP: lazy("It has no pickup point: give one to it or to the property."),
-    Need.ACCOUNT: lazy("It has no ride account: link one, or choose another for this kiosk."),
-    Need.RECONNECT: lazy("Its ride account needs reconnecting (Settings, Accounts)."),
+NEEDS: Final[dict[KioskNeed, Text]] = {
+    KioskNeed.PICKUP: lazy("It has no pickup point: give one to it or to the property."),
+    KioskNeed.ACCOUNT: lazy("It has no ride account: link one, or choose another for this kiosk."),
+    KioskNeed.RECONNECT: lazy("Its ride account needs reconnecting (Settings, Accounts)."),
 }
 
 
@@ -73,7 +73,7 @@ class Health:
 
 
 def health_of(
-    row: Kiosk, visits: Visits | None, now: datetime, needs: Sequence[Need] = ()
+    row: Kiosk, visits: Visits | None, now: datetime, needs: Sequence[KioskNeed] = ()
 ) -> Health:
     """The health of a device now; `visits`: those of today, None without any.
 
@@ -115,7 +115,7 @@ def screen_name(name: str) -> str:
     return str(SCREEN_NAMES.get(name, name))
 
 
-def _state(row: Kiosk, now: datetime, needs: Sequence[Need]) -> tuple[str, str]:
+def _state(row: Kiosk, now: datetime, needs: Sequence[KioskNeed]) -> tuple[str, str]:
     if row.token_hash is None:
         return "quiet", _("Not paired yet")
     if row.out_of_order:

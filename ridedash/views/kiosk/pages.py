@@ -20,7 +20,7 @@ from ridedash.face.colour import kiosk_shades
 from ridedash.forms.phones import grouped
 from ridedash.inputs import whole_number
 from ridedash.rides.kiosk.approvals import waits_in_vain
-from ridedash.rides.kiosk.needs import Need, needs_of
+from ridedash.rides.kiosk.needs import KioskNeed, needs_of
 from ridedash.rides.kiosk.opening import Problem, current_problem, is_open
 from ridedash.store import kiosks
 from ridedash.store.database.database import DatabaseBusy
@@ -100,7 +100,7 @@ def beat() -> Response:
     hand = _handed(kiosk, now) if report["health"]["screen"] == KioskScreen.START else None
     with s.db.read() as db:
         home = db.get_one(Property, kiosk.property_id)
-        wrong: Problem | Need = current_problem(db, now)
+        wrong: Problem | KioskNeed = current_problem(db, now)
         needs = needs_of(db, kiosk, home)
         soonest = soonest_minutes(db, kiosk, home, now)
         local = now.astimezone(zone(home.timezone))

@@ -26,7 +26,9 @@ export function car(k) {
     const turn = (page) => {
       k.visit.page = page;
       fill();
-      list.querySelector("[data-press]")?.focus({ preventScroll: true, focusVisible: false });
+      // the first one that was not shown before, though a full page may begin with others
+      const first = list.querySelector(`[data-press="car-${page}"]`);
+      first?.focus({ preventScroll: true, focusVisible: false });
       k.here();
     };
     const label = (n) => (n > 0 ? k.t("more_cars", { n }) : k.t("fewer_cars"));

@@ -15,15 +15,15 @@ const LATIN = {
 const ARABIC = ["ضصثقفغعهخح", "شسيبلاتنمك", "ئءؤرىةوزظط"];
 const ARABIC_LAST = "جدذأ";
 const ARABIC_RARE = /[ئءؤأ]/; // Arabic letters that are beside the digits on a narrow screen
-// Two pages: the thirty most frequent letters and signs, then the others, each page in alphabetical
-// order. Frequencies are those of wordfreq 3.1.1, the small list of Hindi: ा क े र ह ी न स ् ं म ि त
-// ो ल प य द ज ै व ब ग ु भ ए अ श च आ | ट थ ू ड औ इ ख उ …; the first page is 92 % of all that is written.
+// Two pages: the thirty most frequent letters and signs, then the others, each in alphabetical order.
+// Frequencies are those of wordfreq 3.1.1, the small list of Hindi, where the first page is 92 %:
+// ा क े र ह ी न स ् ं म ि त ो ल प य द ज ै व ब ग ु भ ए अ श च आ | ट थ ू ड औ इ ख उ …
 // Combining marks are drawn on a dotted circle (`shown`), so that they are visible on their own.
 const HINDI = [
   ["कगचजतदनपबभ", "मयरलवशसहअआ", "ए ा ि ी ु े ै ो ् ं".replaceAll(" ", "")],
   ["खघछझटठडढणथ", "धफषङञळइईउऊ", "ऐ ओ औ ऋ ू ौ ृ ँ ः ़".replaceAll(" ", "")],
 ];
-const RARE_PAGE = "खघछ"; // the label of the key to the second page: its first three letters
+const PAGES = { letters: "क", rare: "ख" }; // the keys to the pages, which have room for one letter
 const DIGITS = ["1234567890", "-'./&,()"];
 // on a narrow screen, key widths of the last row that letters leave to digits, delete and the space
 const MOST_OTHERS = 4;
@@ -144,7 +144,8 @@ export class Keyboard {
   #bottom(columns, letters) {
     const base = this.#base();
     const signs = [];
-    if (base === "hi") signs.push(this.#switch(this.page === "rare" ? "" : RARE_PAGE, "rare"));
+    if (base === "hi")
+      signs.push(this.#switch(this.page === "rare" ? PAGES.letters : PAGES.rare, "rare"));
     // a narrow Hindi row has no room for the key to Latin letters: there it is beside the digits
     const room = base === "ar" || columns >= 10 || ["digits", "latin"].includes(this.page);
     if (OWN.has(base) && room) signs.push(this.#switch(this.page === "latin" ? "" : "Aa", "latin"));

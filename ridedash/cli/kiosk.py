@@ -19,7 +19,7 @@ from ridedash.wording.languages import LANGUAGES
 
 NEEDS: Final = {
     KioskNeed.PICKUP: "can't book: no pickup point (Settings, Kiosks or Property)",
-    KioskNeed.ACCOUNT: "can't book: no ride account (Settings, Accounts; or chosen in Settings, Kiosks)",
+    KioskNeed.ACCOUNT: "can't book: no ride account (Settings, Accounts or Kiosks)",
     KioskNeed.RECONNECT: "can't book: its ride account needs reconnecting (Settings, Accounts)",
 }
 

@@ -15,7 +15,7 @@ const LATIN = {
 const ARABIC = ["ضصثقفغعهخح", "شسيبلاتنمك", "ئءؤرىةوزظط"];
 const ARABIC_LAST = "جدذأ";
 const ARABIC_RARE = /[ئءؤأ]/; // Arabic letters that are beside the digits on a narrow screen
-// Two pages: the thirty most frequent letters and signs, then the others, each in alphabetical order.
+// Two pages: the thirty most frequent letters and signs, then the others, in alphabetical order.
 // Frequencies are those of wordfreq 3.1.1, the small list of Hindi, where the first page is 92 %:
 // ा क े र ह ी न स ् ं म ि त ो ल प य द ज ै व ब ग ु भ ए अ श च आ | ट थ ू ड औ इ ख उ …
 // Combining marks are drawn on a dotted circle (`shown`), so that they are visible on their own.

@@ -185,11 +185,12 @@ export function broken(k, kind) {
   const trouble = kind === "trouble";
   const lead = make("p", "k-lead", k.t(trouble ? "ask_desk" : "broken_next"));
   const controls = trouble ? [actionRow(help(k), have(k))] : [];
-  // the bar of the start screen has no button for languages
-  if (trouble && k.visit.screen === "start" && k.choices.length > 1) controls.push(languages(k));
+  // the bar of the start screen has no button for languages; large letters leave them no room
+  const begins = trouble && k.visit.screen === "start" && !k.crowded;
+  if (begins && k.choices.length > 1) controls.push(languages(k));
   return {
     question: k.t(trouble ? "trouble" : "broken"),
-    facts: [lead, k.deskPhone].filter(Boolean),
+    facts: k.crowded && k.deskPhone ? [k.deskPhone] : [lead, k.deskPhone].filter(Boolean),
     controls,
     look: "sorry",
   };

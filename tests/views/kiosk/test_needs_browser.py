@@ -51,7 +51,7 @@ def test_the_way_to_the_desk_and_all_languages_have_room_on_each_layout(
     kiosk.heartbeat["trouble"] = "pickup"
     mm, bottom = LAYOUTS[layout][2:]
     found = []
-    for language in ("en", "de", "ar", "hi"):
+    for language in ("en", "de", "es", "fr", "ar", "hi"):
         page = kiosk.page(layout, voices=True)
         at(page, "trouble")
         press(page, f"lang-{language}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Final
 from urllib.parse import urlsplit
 
 from ridedash.__about__ import __version__
@@ -9,11 +10,18 @@ from ridedash.cli.doctor import print_report
 from ridedash.cli.doctor_stores import Finding, database
 from ridedash.config import is_loopback
 from ridedash.rides.kiosk.health import can, is_alive, is_old, is_wrong, skew_s
+from ridedash.rides.kiosk.needs import KioskNeed, needs_of
 from ridedash.services import Services
 from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.properties import properties
 from ridedash.wording.languages import LANGUAGES
+
+NEEDS: Final = {
+    KioskNeed.PICKUP: "can't book: no pickup point (Settings, Kiosks or Property)",
+    KioskNeed.ACCOUNT: "can't book: no ride account (Settings, Accounts or Kiosks)",
+    KioskNeed.RECONNECT: "can't book: its ride account needs reconnecting (Settings, Accounts)",
+}
 
 
 def check(environ: Mapping[str, str]) -> int:
@@ -34,12 +42,12 @@ def examine(services: Services) -> Iterator[Finding]:
     now = services.clock()
     with services.db.read() as s:
         devices = [
-            (property_.name, row)
+            (property_.name, row, needs_of(s, row, property_))
             for property_ in properties(s)
             for row in devices_of(s, property_.id)
         ]
-    for property_name, row in devices:
-        missing = list(_missing(row, now))
+    for property_name, row, needs in devices:
+        missing = [*(NEEDS[each] for each in needs), *_missing(row, now)]
         state = "; ".join(missing) if missing else "nothing is missing"
         yield Finding("kiosk", not missing, f"{property_name}, {row.name}: {state}")
     if not devices:

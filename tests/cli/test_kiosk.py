@@ -11,8 +11,10 @@ from ridedash.cli.kiosk import check, examine
 from ridedash.sandbox.city.city import cities
 from ridedash.store.kiosks import devices_of
 from ridedash.store.models.kiosks import PickupHint
+from ridedash.store.models.people import Account, Property
 from ridedash.store.properties import favourites_of
 from tests.views.admin.test_kiosks import add_kiosk
+from tests.views.kiosk.devices import give_pickup
 from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -27,6 +29,7 @@ WELL: dict[str, Any] = {
 @pytest.fixture
 def desk(tmp_path: Path) -> Any:
     made = make_desk(tmp_path)
+    give_pickup(made)
     yield made
     made.close()
 
@@ -62,6 +65,22 @@ def test_a_kiosk_that_lacks_nothing_passes_and_others_get_advice_on_what_to_mend
     assert "silent since 2026-05-04 07:30 UTC" in findings["Away"][1]
     assert "not paired yet" in findings["New"][1]
     assert [ok for ok, _text in found].count(False) == 3
+
+
+def test_a_kiosk_that_can_not_book_is_named_with_what_it_lacks(desk: Desk) -> None:
+    add_kiosk(desk, **WELL)
+    add_kiosk(desk, kind="door")
+    with desk.services.db.write() as s:
+        s.get_one(Property, desk.ids["desk.property"]).pickup_lat = None
+        s.get_one(Account, desk.ids["desk.account"]).state = "reconnect"
+    kiosk, door = lines(desk)[1:]
+    assert not kiosk[0]
+    assert "can't book: no pickup point" in kiosk[1]
+    assert "can't book: its ride account needs reconnecting" in kiosk[1]
+    assert door[0], "a door display books nothing"
+    with desk.services.db.write() as s:
+        s.get_one(Account, desk.ids["desk.account"]).state = "removed"
+    assert "can't book: no ride account" in lines(desk)[1][1]
 
 
 def test_a_kiosk_that_speaks_and_writes_every_language_passes(desk: Desk) -> None:

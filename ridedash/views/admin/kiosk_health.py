@@ -1,10 +1,12 @@
 """A kiosk's health in the settings: its last heartbeat, its voices and fonts, its visits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from ridedash.rides.kiosk.health import can, is_alive, is_old, is_wrong, skew_s
+from ridedash.rides.kiosk.needs import KioskNeed
 from ridedash.store.kiosk_desk import Visits
 from ridedash.store.kiosk_visits import KioskScreen
 from ridedash.store.models.kiosks import Kiosk
@@ -33,6 +35,11 @@ SCREEN_NAMES: Final[dict[str, Text]] = {
     KioskScreen.RIDE: lazy("My ride"),
     KioskScreen.SORRY: lazy("Not booked"),
     KioskScreen.UNKNOWN: lazy("We don't know"),
+}
+NEEDS: Final[dict[KioskNeed, Text]] = {
+    KioskNeed.PICKUP: lazy("It has no pickup point: give one to it or to the property."),
+    KioskNeed.ACCOUNT: lazy("It has no ride account: link one, or choose another for this kiosk."),
+    KioskNeed.RECONNECT: lazy("Its ride account needs reconnecting (Settings, Accounts)."),
 }
 
 
@@ -65,16 +72,21 @@ class Health:
     asked: str
 
 
-def health_of(row: Kiosk, visits: Visits | None, now: datetime) -> Health:
-    """The health of a device now; `visits`: those of today, None without any."""
-    tone, state = _state(row, now)
+def health_of(
+    row: Kiosk, visits: Visits | None, now: datetime, needs: Sequence[KioskNeed] = ()
+) -> Health:
+    """The health of a device now; `visits`: those of today, None without any.
+
+    `needs`: what keeps it from booking; it stands first.
+    """
+    tone, state = _state(row, now, needs)
     seen = age((now - row.seen_at).total_seconds()) if row.seen_at else _("never")
     found = visits or Visits()
     return Health(
         tone,
         state,
         seen,
-        tuple(_wrong(row)),
+        (*(str(NEEDS[each]) for each in needs), *_wrong(row)),
         row.release or "",
         _own_name(found.language),
         spoken_by(row),
@@ -103,13 +115,15 @@ def screen_name(name: str) -> str:
     return str(SCREEN_NAMES.get(name, name))
 
 
-def _state(row: Kiosk, now: datetime) -> tuple[str, str]:
+def _state(row: Kiosk, now: datetime, needs: Sequence[KioskNeed]) -> tuple[str, str]:
     if row.token_hash is None:
         return "quiet", _("Not paired yet")
     if row.out_of_order:
         return "warn", _("Out of order")
     if not is_alive(row, now):
         return "bad", _("Silent")
+    if needs:
+        return "bad", _("Can't book")
     return "ok", _("Alive")
 
 

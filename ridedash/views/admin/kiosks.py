@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
 from ridedash.rides.kiosk.health import skew_s
+from ridedash.rides.kiosk.needs import needs_of
 from ridedash.store.accounts import accounts_of
 from ridedash.store.kiosk_desk import Visits, hints_of, visits_of
 from ridedash.store.kiosks import device_of, devices_of, new_device
@@ -42,10 +43,12 @@ def show() -> str:
     property_id = current_staff().property_id
     with services().db.read() as s:
         rows = devices_of(s, property_id)
+        home = s.get_one(Property, property_id)
         visits = _visits_today(s, rows)
+        health = [health_of(row, visits.get(row.id), now, needs_of(s, row, home)) for row in rows]
     return render_template(
         "admin/kiosks.html",
-        devices=[(row, health_of(row, visits.get(row.id), now)) for row in rows],
+        devices=list(zip(rows, health, strict=True)),
         kinds=kind_names(),
         rules=rule_names(),
         opens_here=services().settings.demo,
@@ -140,6 +143,7 @@ def device_page(
         row = mine(s, kiosk_id)
         prop = s.get_one(Property, property_id)
         visits = _visits_today(s, [row]).get(row.id)
+        needs = needs_of(s, row, prop)
         hints = [each for each in hints_of(s, property_id) if each.kiosk_id in (None, row.id)]
         accounts = {each.id: each.label for each in accounts_of(s, property_id)}
     tz = zone(prop.timezone)
@@ -150,7 +154,7 @@ def device_page(
     return render_template(
         "admin/kiosk.html",
         device=row,
-        health=health_of(row, visits, now),
+        health=health_of(row, visits, now, needs),
         skew=None if skew is None else round(skew),
         paired_at=day_time(row.paired_at, now, tz, locale()),
         code=code,

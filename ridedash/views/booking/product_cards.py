@@ -33,7 +33,7 @@ NO_LENGTH: Final = Distance(metres=0)
 # first pattern that it matches, or "car" if it matches none.
 DRAWINGS: Final = (
     ("share", r"share|pool"),
-    ("auto", r"auto|rick|tuk"),
+    ("auto", r"auto(?!m)|rick|tuk"),
     ("bike", r"bike|moto|scooter"),
     ("rental", r"rent|hour|package"),
     ("outstation", r"out_?station|intercity"),

@@ -12,23 +12,33 @@ from ridedash.geo import LatLng, distance_m
 from ridedash.rides.kiosk.rules import offered_here
 from ridedash.service.types.products import Product
 from ridedash.store.models.kiosks import Kiosk, PickupHint
-from ridedash.store.models.people import Property
 from ridedash.store.offers import Trip
 from ridedash.store.orders import Offer
 from ridedash.views.booking.estimates import Estimates
 from ridedash.views.booking.product_cards import Card
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
-from ridedash.wording import ngettext
-from ridedash.wording.fits import up_to
+from ridedash.wording import lazy, ngettext
+from ridedash.wording.fits import capacity_words
 from ridedash.wording.kiosk import pays_words
-from ridedash.wording.say import isolated, own_words
+from ridedash.wording.say import Text, isolated, own_words
 
 SHOWN: Final = 3  # cars at once; the page has a button for more
 HINT_M: Final = 25.0  # a hint applies to a point this close
 HERE_M: Final = 15.0  # for a meeting point this close no walk is estimated
 ROUND_M: Final = 10
 LARGE: Final = "suv"  # the drawing of SUVs and vans: views/booking/product_cards.py
+# What kind of car it is, by its drawing, for guests who don't know the ride company's names: "Auto"
+# is a car in German. Nothing is said of a car of which only the name is known.
+KINDS: Final[dict[str, Text]] = {
+    "auto": lazy("Three-wheeler with open sides"),
+    "bike": lazy("Motorbike for one guest"),
+    "hatch": lazy("Small car"),
+    "sedan": lazy("Medium-sized car"),
+    "lux": lazy("Premium car"),
+    "suv": lazy("Large car"),
+    "share": lazy("Shared with other passengers"),
+}
 _NUMBER: Final = re.compile(r"\d{1,3}")  # digits of any script
 
 
@@ -57,16 +67,6 @@ class CarChoice:
 def whole_minutes(seconds: float) -> int:
     """A time until a car comes in minutes, as the page shows it: never 0."""
     return max(1, round(seconds / 60))
-
-
-def start_of(kiosk: Kiosk, home: Property) -> Trip | None:
-    """The start of a kiosk's rides: its own pickup point, else the property's, if there is one."""
-    if kiosk.lat is not None and kiosk.lng is not None:
-        name = kiosk.place or home.pickup_name or home.name
-        return Trip(LatLng(kiosk.lat, kiosk.lng), name)
-    if home.pickup_lat is not None and home.pickup_lng is not None:
-        return Trip(LatLng(home.pickup_lat, home.pickup_lng), home.pickup_name or home.name)
-    return None
 
 
 def choices(cards: Sequence[Card], offers: Sequence[Offer], house_pays: bool) -> list[CarChoice]:
@@ -165,14 +165,14 @@ def _own_size(card: Card) -> str:
 
 
 def _size(card: Card) -> str:
-    """How many people fit in, in the property's words, else by its number; "" if it is unknown.
+    """What fits in, in the property's words, else by its numbers; "" if it is unknown.
 
     A shared ride shows its price for each number of people instead.
     """
     own = _own_size(card)
-    if own or card.seats or card.fits.persons is None:
+    if own or card.seats:
         return own
-    return up_to(card.fits.persons)
+    return capacity_words(card.fits)
 
 
 def _tags(found: Sequence[CarChoice]) -> dict[int, list[str]]:
@@ -208,6 +208,7 @@ def _car(each: CarChoice, tags: list[str], house_pays: bool) -> dict[str, Any]:
         "offer": card.offer_id,
         "name": card.name,
         "drawing": card.drawing,
+        "kind": str(KINDS.get(card.drawing, "")),
         "size": _size(card),
         "persons": None if card.seats else _people(card),
         "price": card.price,

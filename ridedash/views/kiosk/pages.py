@@ -21,6 +21,7 @@ from ridedash.forms.phones import grouped
 from ridedash.inputs import whole_number
 from ridedash.rides.kiosk import desk_codes, rules, tickets
 from ridedash.rides.kiosk.approvals import waits_in_vain
+from ridedash.rides.kiosk.needs import KioskNeed, needs_of
 from ridedash.rides.kiosk.opening import Problem, current_problem, is_open
 from ridedash.store import kiosks
 from ridedash.store.database.database import DatabaseBusy
@@ -101,7 +102,8 @@ def beat() -> Response:
     hand = _handed(kiosk, now) if report["health"]["screen"] == KioskScreen.START else None
     with s.db.read() as db:
         home = db.get_one(Property, kiosk.property_id)
-        wrong = current_problem(db, now)
+        wrong: Problem | KioskNeed = current_problem(db, now)
+        needs = needs_of(db, kiosk, home)
         soonest = soonest_minutes(db, kiosk, home, now)
         local = now.astimezone(zone(home.timezone))
         opened = is_open(kiosk, local) and not waits_in_vain(db, kiosk, now)
@@ -115,6 +117,8 @@ def beat() -> Response:
                 _store(db, kiosk.id, now, report, taken=hand is not None)
     except (DatabaseBusy, SQLAlchemyError):
         wrong = Problem.DATABASE
+    if needs and not wrong:
+        wrong = needs[0]
     answer = jsonify(
         release=release(),
         csrf=generate_csrf(),

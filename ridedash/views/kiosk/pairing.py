@@ -89,7 +89,7 @@ def pair() -> tuple[str | Response, int] | BaseResponse:
 
 def _form(problem: str = "") -> str:
     speak(reader_language(Surface.DOOR))
-    return render_template("kiosk/pair.html", problem=problem, **reading())
+    return render_template("kiosk/pair.html", problem=problem, letters=kiosks.LETTERS, **reading())
 
 
 def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:

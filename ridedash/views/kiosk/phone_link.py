@@ -2,9 +2,10 @@
 
 from werkzeug.wrappers import Response
 
-from ridedash.extensions import limiter, services
+from ridedash.extensions import language, limiter, services
 from ridedash.store import own_phones
 from ridedash.store.own_phones import OPEN_FOR
+from ridedash.views.kiosk.device import languages_of
 from ridedash.views.kiosk.visit_requests import (
     VisitRequest,
     answer,
@@ -15,6 +16,7 @@ from ridedash.views.kiosk.visit_requests import (
 from ridedash.views.rides.print_assets import qr_code
 from ridedash.wording import gettext as _
 from ridedash.wording.kiosk import Said, kiosk_words
+from ridedash.wording.languages import LANGUAGES
 
 LOOK = "look"  # asks whether a phone has opened the link; without it, a new link is requested
 
@@ -33,7 +35,7 @@ def phone_link(at: VisitRequest, wanted: str) -> Response:
         return answer("phone", Said(_("Go on with your phone.")), opened=opened)
     with s.db.write() as db:
         token = own_phones.make_link(db, at.id, at.property_id, visit.id, s.clock())
-    link = f"{s.settings.public_url}/k/{token}"
+    link = f"{s.settings.public_url}/k/{token}{_chosen(at)}"
     made = qr_code(link)
     minutes = int(OPEN_FOR.total_seconds()) // 60
     words = Said(
@@ -46,6 +48,17 @@ def phone_link(at: VisitRequest, wanted: str) -> Response:
     return answer(
         "phone", words, phone={"link": link, "short": short, "qr": qr, "minutes": minutes}
     )
+
+
+def _chosen(at: VisitRequest) -> str:
+    """The language that the guest has chosen at the kiosk, as the query of a link.
+
+    "" for the kiosk's own, which no one has chosen: the phone's browser then says what its owner
+    reads.
+    """
+    if language() == languages_of(at.kiosk, at.home)[0]:
+        return ""
+    return f"?lang={LANGUAGES[language()].tag}"
 
 
 @limiter.shared_limit("20/minute", scope="kiosk links", key_func=by_kiosk_key)

@@ -16,6 +16,7 @@ from ridedash.geo import LatLng, distance_m
 from ridedash.inputs import whole_number
 from ridedash.places import Place, PlacesUnavailableError, parse_coordinates
 from ridedash.rides.kiosk import approvals, desk_codes, rules
+from ridedash.rides.kiosk.needs import needs_of, start_of
 from ridedash.rides.kiosk.opening import takes_orders
 from ridedash.store import kiosk_visits
 from ridedash.store.kiosk_visits import KioskScreen, VisitEnd
@@ -80,7 +81,7 @@ def places_for(at: VisitRequest, q: str, tab_name: str = "") -> Response:
     tab = TABS.get(tab_name)
     if not within(at, _count_places):
         return answer("limited", kiosk_words("slowly"), results=[])
-    start = of_cars.start_of(at.kiosk, at.home)
+    start = start_of(at.kiosk, at.home)
     try:
         found = _found(typed, tab, start.pickup if start else None)
     except PlacesUnavailableError:
@@ -112,7 +113,7 @@ def cars_for(at: VisitRequest) -> Response:
     """
     visit = the_visit(at)
     drop, name = drop_of(at)
-    start = of_cars.start_of(at.kiosk, at.home)
+    start = start_of(at.kiosk, at.home)
     if visit is None or drop is None or not name:
         return answer("none", kiosk_words("no_way"), cars=[])
     if start is None:
@@ -193,7 +194,7 @@ def favourites(kiosk: Kiosk) -> list[dict[str, Any]]:
     with services().db.read() as s:
         home = s.get_one(Property, kiosk.property_id)
         rows = sorted(favourites_of(s, home.id).items())
-        minutes = _minutes(s, home, of_cars.start_of(kiosk, home))
+        minutes = _minutes(s, home, start_of(kiosk, home))
     drops = [place for (kind, _slot), place in rows if kind == "drop"][:MOST_PLACES]
     return [
         {"name": each.name, "lat": each.lat, "lng": each.lng, "minutes": minutes.get(each.name)}
@@ -206,7 +207,7 @@ def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> 
 
     This makes no call to the service.
     """
-    start = of_cars.start_of(kiosk, home)
+    start = start_of(kiosk, home)
     if start is None:
         return None
     newest = select(Offer).where(Offer.property_id == home.id).order_by(Offer.id.desc())
@@ -248,6 +249,8 @@ def closed_now(at: VisitRequest, now: datetime) -> str:
     if not takes_orders(at.kiosk, now, zone(at.home.timezone)):
         return "hours"
     with services().db.read() as s:
+        if needs_of(s, at.kiosk, at.home):
+            return "trouble"
         if approvals.waits_in_vain(s, at.kiosk, now):
             return "expired"
         full = rules.limit_reached(s, at.kiosk, now, phone=at.phone)

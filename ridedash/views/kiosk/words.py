@@ -166,6 +166,7 @@ WORDS: Final[dict[str, Text]] = {
     "limited": lazy("Please wait a moment, or ask our staff."),
     "trouble": lazy("We can't book cars from this screen now."),
     "trouble_next": lazy("Our desk can help."),
+    "ask_desk": lazy("Please ask our desk for a ride."),
     "broken": lazy("Out of order. Please ask our staff."),
     "broken_next": lazy("It comes back by itself."),
     "no_cars": lazy("There is no car for this way now."),
@@ -178,6 +179,7 @@ WORDS: Final[dict[str, Text]] = {
     "age_h": lazy("{n} h ago"),
     # over any screen
     "there": lazy("Still there?"),
+    "go_on": lazy("Go on"),
     "there_why": lazy("Touch the screen to go on."),
     "open_already": lazy("This page is already open on this screen."),
     "open_already_next": lazy("Please close this window."),

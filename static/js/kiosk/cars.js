@@ -26,7 +26,9 @@ export function car(k) {
     const turn = (page) => {
       k.visit.page = page;
       fill();
-      list.querySelector("[data-press]")?.focus({ preventScroll: true, focusVisible: false });
+      // the first one that was not shown before, though a full page may begin with others
+      const first = list.querySelector(`[data-press="car-${page}"]`);
+      first?.focus({ preventScroll: true, focusVisible: false });
       k.here();
     };
     const label = (n) => (n > 0 ? k.t("more_cars", { n }) : k.t("fewer_cars"));
@@ -41,7 +43,7 @@ function card(k, each, i) {
     "span",
     "k-car-left",
     make("span", "k-car-name heavy lead", carName(each.name)),
-    each.size ? make("span", "secondary", fact(each.size)) : null,
+    room(each),
     tag ? make("span", "strong k-car-tag", k.t(tag)) : null,
     busy ? make("span", "strong k-car-surge baseline", icon("surge"), fact(busy)) : null,
   );
@@ -56,8 +58,14 @@ function card(k, each, i) {
   const parts = [carPicture(each.drawing), left, right].filter(Boolean);
   const node = control(`car-${i}`, "k-button k-car full", () => k.chooseCar(each), ...parts);
   const price = [each.price_kind, each.price].filter(Boolean).join(" ");
-  const facts = [each.name, each.size, tag && k.t(tag), busy, price, away];
+  const facts = [each.name, each.kind, each.size, tag && k.t(tag), busy, price, away];
   return named(node, k.paused(...facts));
+}
+
+/** What kind of car it is, and what fits in; null if neither is known. */
+function room({ kind, size }) {
+  const parts = [kind, size].filter(Boolean).flatMap((text) => [" · ", fact(text)]);
+  return parts.length ? make("span", "secondary k-car-room", ...parts.slice(1)) : null;
 }
 
 /** Where to meet the car, and the way there, as one sentence; "" if it is unknown. */

@@ -3,7 +3,8 @@
  * no car can be booked.
  */
 
-import { beneath, control, fact, icon, lines, make, working } from "./el.js";
+import { beneath, carName, control, fact, icon, lines, make, working } from "./el.js";
+import { languages } from "./screens.js";
 
 const OWN_WORDS = new Set(["pay", "cancelling"]);
 // outcomes that another try would only repeat: a person has to help
@@ -51,7 +52,13 @@ export function check(k) {
 
 function shownAs(visit, key, text) {
   if (key === "price") return priced(visit);
+  if (key === "car") return carShown(visit);
   return OWN_WORDS.has(key) ? text : fact(text);
+}
+
+/** The car's name, with the kind of car that it is, which its name may not say. */
+function carShown({ car: { name, kind } }) {
+  return [carName(name), kind ? ` · ${kind}` : ""];
 }
 
 /** The price, with its kind before it if it has one, such as "fixed price". */
@@ -197,12 +204,15 @@ function nextStep(k, { again_s: again, state }) {
  */
 export function broken(k, kind) {
   const trouble = kind === "trouble";
+  const lead = make("p", "k-lead", k.t(trouble ? "ask_desk" : "broken_next"));
+  const controls = trouble ? [actionRow(help(k), have(k))] : [];
+  // the bar of the start screen has no button for languages; large letters leave them no room
+  const begins = trouble && k.visit.screen === "start" && !k.crowded;
+  if (begins && k.choices.length > 1) controls.push(languages(k));
   return {
     question: k.t(trouble ? "trouble" : "broken"),
-    facts: [make("p", "k-lead", k.t(trouble ? "trouble_next" : "broken_next")), k.deskPhone].filter(
-      Boolean,
-    ),
-    controls: trouble ? [actionRow(help(k), have(k))] : [],
+    facts: k.crowded && k.deskPhone ? [k.deskPhone] : [lead, k.deskPhone].filter(Boolean),
+    controls,
     look: "sorry",
   };
 }

@@ -261,19 +261,25 @@ export function sheet(name, title, ...parts) {
 
 /**
  * A list without scrolling: as many items as fit on the open page, and a control for the next page.
- * `label(n)` is its text for n remaining items.
+ * `most` limits the first page alone. The last page is as full as the others: it begins with items
+ * of the page before. `label(n)` is the control's text for n remaining items.
  */
 export function pages(list, items, { from, most = Infinity, turn, label }) {
-  const start = from < items.length ? from : 0;
-  const shown = place(list, items.slice(start, start + most), null);
-  if (start === 0 && shown === items.length) return;
-  const left = items.length - start;
-  const more = control("more", "k-button k-more", () => turn(next()), label(left));
-  const fit = place(list, items.slice(start, start + most), more);
-  function next() {
-    return start + fit >= items.length ? 0 : start + fit;
+  let start = from < items.length ? from : 0;
+  const limit = start === 0 ? most : Infinity;
+  if (items.length <= limit && place(list, items, null) === items.length) return;
+  const more = control("more", "k-button k-more", () => turn(next()), label(items.length - start));
+  let fit = place(list, items.slice(start, start + limit), more);
+  const reaches = (at) => place(list, items.slice(at), more) === items.length - at;
+  if (start > 0 && start + fit === items.length) {
+    while (start > 0 && reaches(start - 1)) start -= 1;
+    fit = place(list, items.slice(start), more);
   }
-  more.textContent = label(items.length - start - fit);
+  const left = items.length - start - fit;
+  more.textContent = label(left);
+  function next() {
+    return left > 0 ? start + fit : 0;
+  }
 }
 
 /** Facts that don't fit beside large letters follow on another page; none is left out. */

@@ -81,7 +81,7 @@ export class Kiosk {
 
   start() {
     paint(document.documentElement, this.data.property.shades);
-    this.touches = new Touches(this.root, { touched: () => this.touched() });
+    this.touches = new Touches(this.root, { touched: (node) => this.touched(node) });
     this.keys = new Keys(this.root, this.#keyActs());
     addEventListener("resize", () => this.#resized());
     addEventListener("pageshow", (event) => event.persisted && this.end("lost"));
@@ -217,8 +217,12 @@ export class Kiosk {
     return new Visit(language, Date.now());
   }
 
-  /** Handle a sign that a guest is there. */
-  touched() {
+  /**
+   * Handle a sign that a guest is there. `node`: the control that was touched, if any. "Start over"
+   * beside "Still there?" is no such sign: the visit's screen does not come back under the finger.
+   */
+  touched(node = null) {
+    if (node?.dataset.press === "there-over") return;
     if (!this.visit.begun) {
       this.visit.begun = true;
       this.visit.began = Date.now();

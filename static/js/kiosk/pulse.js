@@ -82,7 +82,7 @@ export class Pulse {
       open: answer.open !== false,
       soonest: answer.soonest_min ?? null,
       broken: Boolean(answer.out_of_order),
-      trouble: ["service", "worker"].includes(answer.trouble) ? answer.trouble : "",
+      trouble: answer.trouble ?? "",
       full: answer.full ?? "", // why no ride is booked here for any guest now
       needsCode: Boolean(answer.needs_code),
       pinsMin: answer.pins_min ?? null,

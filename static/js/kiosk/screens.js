@@ -224,7 +224,8 @@ export function showPlaces(k, { list, field }) {
   const turn = (page) => {
     visit.page = page;
     showPlaces(k, { list, field });
-    list.querySelector("[data-press]")?.focus({ preventScroll: true, focusVisible: false });
+    const first = list.querySelector(`[data-press="found-${page}"]`);
+    first?.focus({ preventScroll: true, focusVisible: false });
     k.here();
   };
   pages(list, cards, { from: visit.page, turn, label: () => k.t("more") });

@@ -4,19 +4,24 @@ import { control, lines as linesOf, make, qrCode } from "./el.js";
 import { sheet } from "./frame.js";
 import { languages } from "./screens.js";
 
-/** "Still there?", with the seconds left and a ring that shrinks. */
+/**
+ * "Still there?", with the seconds left and a ring that shrinks. It hides the screen (kiosk.css),
+ * because whoever stands there now may be another guest.
+ */
 export function stillThere(k, seconds, of) {
   const number = make("span", "k-there-s heavy num", String(seconds));
   const ring = make("div", "centred k-there-ring", number);
   ring.style.setProperty("--part", String(seconds / of));
-  const here = control("here", "k-button k-main", () => k.stay(), k.t("still_here"));
+  const here = control("here", "k-button k-main", () => k.stay(), k.t("go_on"));
   here.dataset.first = "";
   const left = make("span", "visually-hidden", k.t("clears", { s: seconds }));
   const why = make("p", "k-lead", left, " ", k.t("there_why"));
   why.id = "there-why";
   // the seconds are read once, from `left`: a spoken countdown would cover everything else
   ring.setAttribute("aria-hidden", "true");
-  const node = sheet("there", k.t("there"), ring, why, make("div", "wrap k-deeds", here));
+  const over = control("there-over", "k-button", () => k.end("left"), k.t("over"));
+  const buttons = make("div", "wrap k-deeds", here, over);
+  const node = sheet("there", k.t("there"), ring, why, buttons);
   node.setAttribute("role", "alertdialog");
   node.setAttribute("aria-describedby", why.id);
   return node;

@@ -38,7 +38,7 @@ export class Touches {
 
   #down(event) {
     const node = controlAt(event); // determined first, because touched() may remove a sheet
-    this.touched();
+    this.touched(node);
     // if the same finger begins again, or a primary one, an earlier release was not reported
     const busy = this.begun && this.begun.id !== event.pointerId && !event.isPrimary;
     if (busy || event.button > 0) return;
@@ -58,8 +58,8 @@ export class Touches {
   }
 
   #click(event) {
-    this.touched();
     const node = event.target.closest("[data-press]");
+    this.touched(node);
     if (node) press(node);
   }
 

@@ -10,10 +10,12 @@ import pytest
 from sqlalchemy import select
 
 from ridedash.store import kiosks
+from ridedash.store.accounts import accounts_of
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.kiosks import Kiosk, KioskKind, KioskVisit, PickupHint
-from ridedash.store.models.people import Staff
+from ridedash.store.models.people import Property, Staff
 from tests.views.admin.test_property import post
+from tests.views.kiosk.devices import give_pickup
 from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -33,6 +35,7 @@ FORM = {
 def desk(tmp_path: Path) -> Iterator[Desk]:
     made = make_desk(tmp_path)
     made.add(lambda s: setattr(s.get(Staff, made.ids["desk"]), "role", "manager"))
+    give_pickup(made)
     yield made
     made.close()
 
@@ -293,3 +296,18 @@ def test_no_property_outside_a_demo_pairs_a_browser_by_a_press(desk: Desk) -> No
     assert "Open this kiosk here" not in client.get("/admin/kiosks").text
     assert post(client, f"/admin/kiosks/{kiosk_id}/here").status_code == 404
     assert stored(desk, kiosk_id).token_hash is None
+
+
+def test_a_kiosk_that_can_not_book_is_not_shown_as_well(desk: Desk) -> None:
+    kiosk_id, client = add_kiosk(desk, mm_per_px=0.25, pin_hash="x"), desk.client()
+    for address in ("/admin/kiosks", f"/admin/kiosks/{kiosk_id}"):
+        assert "Alive" in client.get(address).text
+    with desk.services.db.write() as s:
+        s.get_one(Property, desk.ids["desk.property"]).pickup_lat = None
+        for account in accounts_of(s, desk.ids["desk.property"]):
+            account.state = "removed"
+    for address in ("/admin/kiosks", f"/admin/kiosks/{kiosk_id}"):
+        page = client.get(address).text
+        for words in ("Can&#39;t book", "It has no pickup point", "It has no ride account"):
+            assert words in page, (address, words)
+        assert "Alive" not in page

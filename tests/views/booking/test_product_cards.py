@@ -298,6 +298,8 @@ def test_the_trip_is_shown_once_for_all_cards() -> None:
         ("suv", "suv"),
         ("prime_suv", "suv"),
         ("auto", "auto"),
+        ("auto_prime", "auto"),
+        ("automatic", "car"),
         ("bike", "bike"),
         ("share", "share"),
         ("rental", "rental"),

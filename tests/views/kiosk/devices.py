@@ -4,6 +4,7 @@ from flask.testing import FlaskClient
 
 from ridedash.store import kiosks
 from ridedash.store.models.kiosks import Kiosk, KioskKind
+from ridedash.store.models.people import Property
 from tests.views.ride_pages import Desk, token
 
 PIN = "482159"
@@ -14,6 +15,15 @@ def new_device(desk: Desk, kind: str = "kiosk", who: str = "desk") -> int:
     with desk.services.db.write() as s:
         home = desk.ids[f"{who}.property"]
         return kiosks.new_device(s, home, KioskKind(kind), f"The {kind}", desk.now).id
+
+
+def give_pickup(desk: Desk, who: str = "desk") -> None:
+    """Give a property its pickup point: a kiosk without one can't book."""
+    place = {"pickup_name": "Main Entrance", "pickup_lat": -38.5, "pickup_lng": -128.0}
+    with desk.services.db.write() as s:
+        home = s.get_one(Property, desk.ids[f"{who}.property"])
+        for name, value in place.items():
+            setattr(home, name, value)
 
 
 def code_of(desk: Desk, kiosk_id: int) -> str:

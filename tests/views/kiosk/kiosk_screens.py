@@ -11,11 +11,14 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.extensions import offered
 from ridedash.face.colour import kiosk_shades
+from ridedash.views.kiosk.cars import KINDS
 from ridedash.views.kiosk.words import choices, words_of
 from ridedash.views.rides.print_assets import qr_code
 from ridedash.views.web.face import Face
 from ridedash.views.web.security_headers import page_policy
+from ridedash.wording import in_language
 from ridedash.wording.languages import LANGUAGES
+from ridedash.wording.readers import TAGS
 from ridedash.wording.say import critical_shown, speak_for
 from tests.views.ride_pages import NOON
 from tests.views.served import Served, served_desk
@@ -222,6 +225,9 @@ class FakeKiosk:
         drawings = ("hatch", "auto", "suv", "lux", "share")
         for car, drawing in zip(found, drawings, strict=True):
             car["drawing"] = drawing
+        with self.served.desk.app.test_request_context("/"), in_language(TAGS[given["lang"]]):
+            for car in found:
+                car["kind"] = str(KINDS[car["drawing"]])
         found[2]["surge"] = "Busy now: the price is higher"
         one = {"seats": 1, "people": "1 person", "price": "₹120"}
         found[4]["seats"] = [one, {"seats": 2, "people": "2 people", "price": "₹190"}]
@@ -345,7 +351,7 @@ def type_on(page: Page, text: str) -> None:
         press(page, "key-space" if letter == " " else f"key-{letter}")
 
 
-TYPED = {"en": "anna", "ar": "مها", "hi": "कखग", "ja": "anna"}
+TYPED = {"en": "anna", "ar": "مها", "hi": "कगच", "ja": "anna"}
 
 
 OWN_SCRIPTS = ("ar", "hi")

@@ -133,10 +133,10 @@ def test_each_key_is_heard_and_each_fact_of_a_card_alone(kiosk: FakeKiosk) -> No
     page.locator("h1").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    auto = "Auto, Up to 3, Lowest price, about ₹140–180, 6 min away, 2 of "
-    assert spoken(page)[1].startswith(auto)
+    auto = "Auto, Three-wheeler with open sides, Up to 3, Lowest price, about ₹140–180, "
+    assert spoken(page)[1].startswith(f"{auto}6 min away, 2 of ")
     press(page, "more")
-    assert spoken(page)[0].startswith("Prime Sedan, Up to 4, ₹310")
+    assert spoken(page)[0].startswith("Prime Sedan, Premium car, Up to 4, ₹310")
     press(page, "car-3", "key-a", "key-b")
     page.locator('[data-press="field-name"]').focus()
     page.keyboard.press("ArrowRight")

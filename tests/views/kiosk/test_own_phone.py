@@ -75,6 +75,27 @@ def test_the_page_says_for_how_long_a_phone_number_is_stored(lobby: Lobby) -> No
     assert "Deleted after 30 days." in browser.get(f"{address}/who").text
 
 
+def test_the_language_that_was_chosen_at_the_kiosk_goes_on_to_the_phone(lobby: Lobby) -> None:
+    answer = lobby.post("cars", own="new", lang="ar")
+    address, query = str(answer["phone"]["link"]).rsplit("/", 1)[1].split("?")
+    browser, english = phone(lobby), {"Accept-Language": "en"}
+    first = browser.get(f"/k/{address}?{query}", headers=english).text
+    assert '<html lang="ar" dir="rtl"' in first
+    session = {"session": value(first, "session"), "lang": value(first, "lang")}
+    assert browser.post(f"/k/{address}", data=session, headers=english).status_code == 303
+    assert '<html lang="ar" dir="rtl"' in browser.get(f"/k/{address}", headers=english).text
+    late = phone(lobby).get(f"/k/{address}?{query}", headers=english)  # another phone reads why not
+    assert late.status_code == 404
+    assert '<html lang="ar" dir="rtl"' in late.text
+
+
+def test_a_kiosk_on_which_no_language_was_chosen_leaves_it_to_the_phone(lobby: Lobby) -> None:
+    address = link(lobby)
+    assert "?" not in address
+    page = phone(lobby).get(address, headers={"Accept-Language": "de"}).text
+    assert '<html lang="de"' in page
+
+
 def test_a_guest_books_with_forms_alone_and_is_led_to_their_own_link(lobby: Lobby) -> None:
     address, browser = link(lobby), phone(lobby)
     assert {name: browser.get(address).headers[name] for name in PRIVATE} == PRIVATE

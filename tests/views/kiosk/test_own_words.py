@@ -97,8 +97,8 @@ def test_without_own_words_a_kiosk_says_what_the_property_has_set_in_the_guests_
         known = {"mini": Capacity(4, 2), "suv": Capacity(None, 4)}
         set_capacities(s, home, dict.fromkeys(known, "Car"), known)
     sizes = {car["name"]: car["size"] for car in lobby.cars()["cars"]}
-    assert sizes.pop("Mini") == "Up to 4 people"
-    assert set(sizes.values()) == {""}, "an unknown number of people says nothing"
+    assert sizes.pop("Mini") == "Up to 4 people · 2 bags"
+    assert set(sizes.values()) == {"", "4 bags"}, "an unknown number of people says nothing"
     with lobby.services.db.write() as s:
         prop = s.get_one(Property, home)
         by = (s.scalars(select(Staff.id)).all()[0], NOON)

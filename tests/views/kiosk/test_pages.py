@@ -14,8 +14,9 @@ from ridedash.store import kiosks
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.models.kiosks import Kiosk, KioskVisit
 from ridedash.store.models.orders import Heartbeat
+from ridedash.store.models.people import Account
 from ridedash.views.web.formatting import stamp
-from tests.views.kiosk.devices import new_device, pair, row_of
+from tests.views.kiosk.devices import give_pickup, new_device, pair, row_of
 from tests.views.ride_pages import Desk
 
 pytestmark = pytest.mark.database
@@ -124,6 +125,7 @@ def test_a_heartbeat_is_stored_at_once_after_a_clock_has_stepped_back(desk: Desk
 
 
 def test_a_heartbeat_answers_with_the_state_of_the_property(desk: Desk) -> None:
+    give_pickup(desk)
     browser, kiosk_id = pair(desk)
     csrf = document(browser)["csrf"]
 
@@ -142,6 +144,20 @@ def test_a_heartbeat_answers_with_the_state_of_the_property(desk: Desk) -> None:
     assert reported("open", "out_of_order", "trouble") == [False, True, "service"]
     desk.add(lambda s: s.delete(s.get_one(Heartbeat, "w")))
     assert reported("trouble") == ["worker"]
+
+
+def test_a_heartbeat_says_what_a_kiosk_lacks_to_book(desk: Desk) -> None:
+    browser, kiosk_id = pair(desk)
+    csrf = document(browser)["csrf"]
+    assert heartbeat(browser, csrf)["trouble"] == "pickup"
+    change(desk, kiosk_id, lat=-38.5, lng=-128.0)
+    assert heartbeat(browser, csrf)["trouble"] == ""
+    account = desk.ids["desk.account"]
+    desk.add(lambda s: setattr(s.get_one(Account, account), "state", "reconnect"))
+    assert heartbeat(browser, csrf)["trouble"] == "reconnect"
+    change(desk, kiosk_id, account_id=account)
+    desk.add(lambda s: setattr(s.get_one(Account, account), "state", "removed"))
+    assert heartbeat(browser, csrf)["trouble"] == "account"
 
 
 def test_the_clock_is_the_servers_at_each_heartbeat_and_in_a_demo_the_rides(

@@ -144,7 +144,7 @@ def test_a_changed_price_and_its_english_have_room_beside_all_other_facts(
     for language in ("en", "hi", "de"):
         page = kiosk.page(layout, voices=True)
         press(page, f"lang-{language}")
-        to_check(page, name="कखग" if language == "hi" else "anna")
+        to_check(page, name="कगच" if language == "hi" else "anna")
         press(page, "book")
         page.locator(".k-changed").wait_for()
         mm, bottom = LAYOUTS[layout][2:]
@@ -195,7 +195,7 @@ def test_aids_have_room_beside_what_is_typed_on_a_low_screen(
     kiosk.more = {"mm_per_px": SMALLER_MM, "bottom_mm": COUNTER_MM}
     page = kiosk.page("landscape", voices=True)
     press(page, "lang-hi", *(f"aid-{aid}" for aid in look), "start", "other", "swap")
-    type_on(page, "कख")
+    type_on(page, "कग")
     page.locator(".k-results [data-press]").first.wait_for()
     assert faults(page, SMALLER_MM, COUNTER_MM, look) == []
     press(page, "bar-back", "place-0", "car-0", "bar-language", "lang-es", "next")

@@ -13,9 +13,8 @@ from ridedash.store.kiosk_desk import ALIVE
 from ridedash.store.models.kiosks import Kiosk
 
 SKEW_S: Final = 30  # by how much a device's clock may be wrong
-# the smallest screen for guests, either way up: half of a letter would be cut off on less
-LONG_MM: Final = 215
-SHORT_MM: Final = 134
+LONG_MM: Final = 215  # long side of the smallest screen for guests, a tablet of 10.1 inches
+SHORT_MM: Final = 134  # its short side: on less, words are cut off and keys cover what is typed
 
 
 def is_alive(row: Kiosk, now: datetime) -> bool:

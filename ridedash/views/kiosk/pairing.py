@@ -162,8 +162,8 @@ def _check_pin(kiosk: Kiosk, pin: str) -> None:
 class Unfit(Exception):
     """A size of a screen that can't be right, or is too small for guests.
 
-    `problem` is the end of the key of its sentence in the kiosk's words ("staff_height"), `limits`
-    are what the sentence names.
+    `problem` names the sentence that the panel shows (static/js/kiosk/panel.js); `limits` are the
+    numbers in it.
     """
 
     def __init__(self, problem: str, **limits: int) -> None:

@@ -1,6 +1,6 @@
 /**
- * The kiosk's own keyboard: ten keys in a row that write into readonly fields. The device's keyboard
- * would learn the words of one guest and offer them to the next.
+ * The kiosk's own keyboard: ten keys in a row that write into readonly fields. The device's
+ * keyboard would learn the words of one guest and offer them to the next.
  */
 
 import { control, icon, make } from "./el.js";

@@ -12,6 +12,8 @@ const CORNER_PX = 120;
 const OPEN_MS = 60_000;
 const STEP_PX = 1;
 const FAST_PX = 10;
+// why the server does not take the size of a screen -> the sentence about it
+const UNFIT = { card: "staff_card", height: "staff_height", small: "staff_small" };
 
 export class Panel {
   constructor(k) {
@@ -124,8 +126,7 @@ export class Panel {
       this.pin = "";
       return this.#ask(k.t(answer.state === "wrong" ? "staff_wrong" : "staff_blocked"));
     }
-    if (answer.state === "unfit")
-      return this.#height(fields, k.t(`staff_${answer.problem}`, answer));
+    if (answer.state === "unfit") return this.#height(fields, k.t(UNFIT[answer.problem], answer));
     if (action === "open") return this.#menu();
     if (action === "sound") k.tone.play(880);
     if (action === "reload" || action === "unpair" || action === "calibrate")

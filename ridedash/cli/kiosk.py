@@ -9,7 +9,17 @@ from ridedash.__about__ import __version__
 from ridedash.cli.doctor import print_report
 from ridedash.cli.doctor_stores import Finding, database
 from ridedash.config import is_loopback
-from ridedash.rides.kiosk.health import can, is_alive, is_old, is_wrong, skew_s
+from ridedash.rides.kiosk.health import (
+    LONG_MM,
+    SHORT_MM,
+    can,
+    is_alive,
+    is_old,
+    is_too_small,
+    is_wrong,
+    size_mm,
+    skew_s,
+)
 from ridedash.rides.kiosk.needs import KioskNeed, needs_of
 from ridedash.services import Services
 from ridedash.store.kiosks import devices_of
@@ -89,6 +99,10 @@ def _missing_at_kiosk(row: Kiosk) -> Iterator[str]:
         yield "no staff PIN"
     if row.mm_per_px is None:
         yield "its screen is not measured"
+    size = size_mm(row)
+    if size is not None and is_too_small(*size):
+        wide, high = size
+        yield f"its screen of {wide} x {high} mm is smaller than {LONG_MM} x {SHORT_MM} mm"
     offered = [code for code in LANGUAGES if not row.languages or code in row.languages]
     for what in ("voices", "fonts"):
         lacking = [code for code in offered if can(row, what, code) is False]

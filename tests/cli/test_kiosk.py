@@ -19,7 +19,7 @@ from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
 WELL: dict[str, Any] = {
-    "health": {"voices": ["en", "zh-CN"], "fonts": ["en", "zh"], "skew_s": 1},
+    "health": {"voices": ["en", "zh-CN"], "fonts": ["en", "zh"], "skew_s": 1, "px": [1920, 1080]},
     "languages": ["en"],
     "mm_per_px": 0.25,
     "pin_hash": "x",
@@ -46,6 +46,8 @@ def test_a_kiosk_that_lacks_nothing_passes_and_others_get_advice_on_what_to_mend
     add_kiosk(desk, name="Old", health=health, languages=["en", "hi"], release="0.0-abc")
     add_kiosk(desk, name="Away", seen_at=NOON - timedelta(hours=1), **WELL)
     add_kiosk(desk, name="New", token_hash=None)
+    small = WELL | {"mm_per_px": 0.1344, "health": WELL["health"] | {"px": [800, 1280]}}
+    add_kiosk(desk, name="Small", **small)
     add_kiosk(desk, name="Door", kind="door")
     tls, *found = lines(desk)
     assert tls[0]
@@ -64,7 +66,8 @@ def test_a_kiosk_that_lacks_nothing_passes_and_others_get_advice_on_what_to_mend
         assert missing in findings["Old"][1], missing
     assert "silent since 2026-05-04 07:30 UTC" in findings["Away"][1]
     assert "not paired yet" in findings["New"][1]
-    assert [ok for ok, _text in found].count(False) == 3
+    assert "its screen of 108 x 172 mm is smaller than 215 x 134 mm" in findings["Small"][1]
+    assert [ok for ok, _text in found].count(False) == 4
 
 
 def test_a_kiosk_that_can_not_book_is_named_with_what_it_lacks(desk: Desk) -> None:

@@ -13,6 +13,8 @@ from ridedash.store.kiosk_desk import ALIVE
 from ridedash.store.models.kiosks import Kiosk
 
 SKEW_S: Final = 30  # by how much a device's clock may be wrong
+LONG_MM: Final = 215  # long side of the smallest screen for guests, a tablet of 10.1 inches
+SHORT_MM: Final = 134  # its short side: on less, words are cut off and keys cover what is typed
 
 
 def is_alive(row: Kiosk, now: datetime) -> bool:
@@ -66,3 +68,17 @@ def is_old(row: Kiosk) -> bool:
         return False
     version, _dash, _build = row.release.partition("-")
     return version != __version__
+
+
+def size_mm(row: Kiosk) -> tuple[int, int] | None:
+    """Width and height of a screen; None if it was not measured, or has not reported its pixels."""
+    pixels = row.health.get("px")
+    if row.mm_per_px is None or not pixels:
+        return None
+    wide, high = pixels
+    return round(wide * row.mm_per_px), round(high * row.mm_per_px)
+
+
+def is_too_small(wide: int, high: int) -> bool:
+    """Whether a screen of this size, in mm, has no room for what guests read and touch."""
+    return max(wide, high) < LONG_MM or min(wide, high) < SHORT_MM

@@ -5,6 +5,7 @@ from typing import Final
 from flask import Response, abort, current_app, request, session
 
 from ridedash.__about__ import __version__
+from ridedash.inputs import whole_number
 from ridedash.store.kiosks import kind_of
 from ridedash.store.models.kiosks import Kiosk, KioskKind
 from ridedash.store.models.people import Property
@@ -16,6 +17,7 @@ from ridedash.wording.languages import ENGLISH
 
 HOME: Final = {KioskKind.KIOSK: "/kiosk", KioskKind.DOOR: "/door"}  # the page of each kind
 MOST_LANGUAGES: Final = 8  # languages on the first screen
+MOST_PX: Final = 20_000  # of a side of a screen
 SHORT: Final = 8  # characters of a digest that are used
 
 
@@ -36,6 +38,16 @@ def the_kiosk() -> Kiosk:
 def release() -> str:
     """The release of a document; when it changes, the page is reloaded."""
     return f"{__version__}-{current_app.extensions[EXTENSION].digest[:SHORT]}"
+
+
+def pixels() -> tuple[int, int] | None:
+    """The width and height of the page that sends this request, in px; None if it states none."""
+    wide, high = (
+        whole_number(request.form.get(name, ""), 1, MOST_PX) for name in ("width_px", "height_px")
+    )
+    if wide is None or high is None:
+        return None
+    return wide, high
 
 
 def pair_browser(answer: Response, kiosk: Kiosk, token: str) -> None:

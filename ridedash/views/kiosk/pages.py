@@ -29,7 +29,7 @@ from ridedash.store.kiosk_visits import KioskScreen
 from ridedash.store.models.kiosks import Kiosk, KioskKind, WhoPays
 from ridedash.store.models.people import Property
 from ridedash.text import one_line
-from ridedash.views.kiosk.device import languages_of, release, the_kiosk
+from ridedash.views.kiosk.device import languages_of, pixels, release, the_kiosk
 from ridedash.views.kiosk.visit import favourites, soonest_minutes
 from ridedash.views.kiosk.visit_requests import minutes_until
 from ridedash.views.kiosk.words import choices, words_of
@@ -161,6 +161,7 @@ def _read_report(now: datetime) -> dict[str, Any]:
         "language": next(iter(_tags("lang")), ""),
         "voices": _tags("voices"),
         "skew_s": _skew_s(now),
+        "px": pixels(),
     }
     if "fonts" in form:  # the first heartbeat of a page does not have them yet
         health["fonts"] = _tags("fonts")

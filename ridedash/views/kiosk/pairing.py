@@ -16,13 +16,14 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, reader_language, services
 from ridedash.inputs import whole_number
+from ridedash.rides.kiosk.health import LONG_MM, SHORT_MM, is_too_small
 from ridedash.store import audit, kiosks
 from ridedash.store.actors import VISITOR, by_kiosk
 from ridedash.store.kiosks import WrongPin
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.sign_in_tries import code_allowed
 from ridedash.views.auth.sign_in import may_note, note_throttled
-from ridedash.views.kiosk.device import HOME, pair_browser, the_kiosk, unpair_browser
+from ridedash.views.kiosk.device import HOME, pair_browser, pixels, the_kiosk, unpair_browser
 from ridedash.views.web.permissions import SHARED, needs
 from ridedash.views.web.responses import reading
 from ridedash.wording import gettext as _
@@ -36,7 +37,10 @@ CARD: Final = re.compile(r"[0-9]\.[0-9]{1,6}")
 LEAST_MM: Final = 0.05
 MOST_MM: Final = 1.5
 TOO_FAST_S: Final = 60
-HIGHEST_MM: Final = 2_000  # height of a screen's lower edge above the floor
+# heights of a screen's lower edge above the floor, in mm: below, it was not measured; above, guests
+# reach nothing on it, because all that is touched lies below 1220 mm (static/js/kiosk/reach.js)
+LOWEST_MM: Final = 100
+HIGHEST_MM: Final = 1_100
 # actions of the panel: `open` only opens it; the page itself does `reload` and `sound`
 ACTIONS: Final = (
     *("open", "reload", "sound"),
@@ -93,13 +97,20 @@ def _form(problem: str = "") -> str:
 
 
 def _panel(kiosk: Kiosk) -> tuple[Response, int] | Response:
-    """Do an action if the PIN is right; `state`: ok, wrong, blocked (with `wait_s`) or invalid."""
+    """Do an action if the PIN is right.
+
+    `state`: ok, wrong, blocked (with `wait_s`), invalid, or unfit: a size of a screen that can't be
+    right, or is too small, with `problem` and the limits that its sentence names.
+    """
     action = request.form.get("deed", "")
     if action not in ACTIONS:
         return jsonify(state="invalid"), 422
-    measured = _measured() if action == "calibrate" else None
-    if action == "calibrate" and measured is None:
-        return jsonify(state="invalid"), 422
+    measured = None
+    if action == "calibrate":
+        try:
+            measured = _measured()
+        except Unfit as unfit:
+            return jsonify(state="unfit", problem=unfit.problem, **unfit.limits)
     try:
         _count_action()
         _check_pin(kiosk, request.form.get("pin", ""))
@@ -148,14 +159,32 @@ def _check_pin(kiosk: Kiosk, pin: str) -> None:
         raise
 
 
-def _measured() -> tuple[float, int | None] | None:
-    """The width of a pixel and the height of the screen's edge, in mm; None if implausible."""
+class Unfit(Exception):
+    """A size of a screen that can't be right, or is too small for guests.
+
+    `problem` names the sentence that the panel shows (static/js/kiosk/panel.js); `limits` are the
+    numbers in it.
+    """
+
+    def __init__(self, problem: str, **limits: int) -> None:
+        super().__init__(problem)
+        self.problem, self.limits = problem, limits
+
+
+def _measured() -> tuple[float, int | None]:
+    """The width of a pixel and the height of the screen's edge, in mm. Raises Unfit."""
     typed = request.form.get("mm_per_px", "")
     edge = request.form.get("bottom_mm", "").strip()
     mm = float(typed) if CARD.fullmatch(typed) else 0.0
-    bottom = whole_number(edge, 0, HIGHEST_MM)
-    if not LEAST_MM <= mm <= MOST_MM or (edge and bottom is None):
-        return None
+    sides = pixels()
+    if not sides or not LEAST_MM <= mm <= MOST_MM:
+        raise Unfit("card")
+    wide, high = (round(each * mm) for each in sides)
+    if is_too_small(wide, high):
+        raise Unfit("small", wide=wide, high=high, long=LONG_MM, short=SHORT_MM)
+    bottom = whole_number(edge, LOWEST_MM, HIGHEST_MM)
+    if edge and bottom is None:
+        raise Unfit("height", least=LOWEST_MM, most=HIGHEST_MM)
     return mm, bottom
 
 

@@ -220,6 +220,15 @@ WORDS: Final[dict[str, Text]] = {
     "narrower": lazy("Narrower"),
     "bottom": lazy("Height of the screen's lower edge above the floor, mm"),
     "save": lazy("Save"),
+    "staff_card": lazy("A screen can't have this size. Measure it again with a bank card."),
+    "staff_height": lazy(
+        "The lower edge must be {least} to {most} mm above the floor. "
+        "Measure it again, or leave the height empty."
+    ),
+    "staff_small": lazy(
+        "This screen is too small: {wide} × {high} mm. "
+        "Guests need at least {long} × {short} mm, upright or across."
+    ),
 }
 
 

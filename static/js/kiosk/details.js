@@ -176,6 +176,7 @@ class Form {
     this.note.setAttribute("role", "alert");
     this.note.textContent = words;
     this.#say();
+    this.k.keyboard.fit();
     this.k.speak([words]);
   }
 }
@@ -189,7 +190,10 @@ function form(k, { question, lead, next, ...rest }) {
     facts: lead ? [make("p", "k-lead", lead)] : [],
     controls: [make("div", "k-entry", ...nodes, made.note, made.said, button), k.keyboard.node],
     look: "typing",
-    placed: () => made.parts.forEach(({ field }) => toEnd(field)),
+    placed: () => {
+      made.parts.forEach(({ field }) => toEnd(field));
+      k.keyboard.fit();
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The kiosk's own keyboard: keys of 20 mm that write into readonly fields. The device's keyboard
- * would learn the words of one guest and offer them to the next.
+ * The kiosk's own keyboard: ten keys in a row that write into readonly fields. The device's
+ * keyboard would learn the words of one guest and offer them to the next.
  */
 
 import { control, icon, make } from "./el.js";
@@ -14,7 +14,6 @@ const LATIN = {
 };
 const ARABIC = ["ضصثقفغعهخح", "شسيبلاتنمك", "ئءؤرىةوزظط"];
 const ARABIC_LAST = "جدذأ";
-const ARABIC_RARE = /[ئءؤأ]/; // Arabic letters that are beside the digits on a narrow screen
 // Two pages: the thirty most frequent letters and signs, then the others, in alphabetical order.
 // Frequencies are those of wordfreq 3.1.1, the small list of Hindi, where the first page is 92 %:
 // ा क े र ह ी न स ् ं म ि त ो ल प य द ज ै व ब ग ु भ ए अ श च आ | ट थ ू ड औ इ ख उ …
@@ -24,9 +23,10 @@ const HINDI = [
   ["खघछझटठडढणथ", "धफषङञळइईउऊ", "ऐ ओ औ ऋ ू ौ ृ ँ ः ़".replaceAll(" ", "")],
 ];
 const PAGES = { letters: "क", rare: "ख" }; // the keys to the pages, which have room for one letter
-const DIGITS = ["1234567890", "-'./&,()"];
-// on a narrow screen, key widths of the last row that letters leave to digits, delete and the space
-const MOST_OTHERS = 4;
+const NUMBERS = "1234567890";
+const DIGITS = [NUMBERS, "-'./&,()"];
+const COLUMNS = 10;
+const LEAST_MM = 20; // height of a found place
 // languages whose own letters are not Latin: a key switches to Latin letters
 const OWN = new Set(["ar", "hi"]);
 const PAD = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
@@ -46,6 +46,7 @@ export class Keyboard {
     this.changed = changed;
     this.written = written;
     this.page = "letters";
+    this.numbers = true; // whether digits are above the letters
     this.node = make("div", "k-keyboard grid");
     this.node.setAttribute("role", "group");
     this.node.setAttribute("aria-label", k.t("keys"));
@@ -56,6 +57,18 @@ export class Keyboard {
   turn(field) {
     this.field = field;
     this.page = "letters";
+    this.draw();
+    this.fit();
+  }
+
+  /**
+   * Once the keyboard is in the document: leave the digits to their own page if a row of them above
+   * the letters takes the room of what is typed, or of two found places.
+   */
+  fit() {
+    if (this.field.kind !== "text" || !this.numbers) return;
+    if (hasRoom(this.node, LEAST_MM * this.k.measures.mm)) return;
+    this.numbers = false;
     this.draw();
   }
 
@@ -98,40 +111,29 @@ export class Keyboard {
     return [...PAD.map((each) => this.#letter(each)), left, this.#letter("0"), this.#eraser(1)];
   }
 
+  /** Rows of letters below a row of digits, if that has room: see fit(). */
   #text() {
-    const columns = this.k.measures.columns;
     const rows = this.#rows();
-    const last = rows === ARABIC ? ARABIC_LAST : "";
-    if (rows.every((row) => [...row].length <= columns))
-      return [...this.#lines(rows, columns), ...this.#bottom(columns, [...last])];
-    // letters in alphabetical order run in the direction of their script
-    if (this.page === "letters") this.node.dir = this.k.directionOf(this.k.visit.language);
-    const sorted = inOrder([...rows, last].join(""));
-    const over = sorted.length % columns;
-    const others = MOST_OTHERS + (this.#base() === "ar" ? 1 : 0);
-    const below = over <= columns - others ? sorted.splice(sorted.length - over) : [];
-    const lines = [];
-    for (let at = 0; at < sorted.length; at += columns) lines.push(sorted.slice(at, at + columns));
-    return [...this.#lines(lines, columns), ...this.#bottom(columns, below)];
-  }
-
-  #lines(lines, columns) {
-    return lines.flatMap((line) => this.#line([...line], columns));
+    const above = this.numbers && this.page !== "digits" ? [NUMBERS] : [];
+    return [
+      ...[...above, ...rows].flatMap((row) => this.#line([...row])),
+      ...this.#bottom(rows === ARABIC ? [...ARABIC_LAST] : []),
+    ];
   }
 
   /** The rows of the present page of keys. Japanese and Chinese have Latin letters, and lists. */
   #rows() {
     const base = this.#base();
     if (this.page === "latin") return QWERTY;
-    if (this.page === "digits") return base === "ar" ? [...DIGITS, "ئءؤأ"] : DIGITS;
+    if (this.page === "digits") return DIGITS;
     if (base === "ar") return ARABIC;
     if (base === "hi") return HINDI[this.page === "rare" ? 1 : 0];
     return LATIN[base] ?? QWERTY;
   }
 
   /** A row, centred in steps of half a key: the grid has two tracks per key. */
-  #line(letters, columns) {
-    const free = columns - letters.length;
+  #line(letters) {
+    const free = COLUMNS - letters.length;
     return letters.map((letter, i) => {
       const key = this.#letter(letter);
       if (i === 0 && free > 0) key.style.setProperty("--from", String(free + 1));
@@ -141,26 +143,28 @@ export class Keyboard {
   }
 
   /** The last row: other letters, the space, and the key that deletes a letter. */
-  #bottom(columns, letters) {
+  #bottom(letters) {
     const base = this.#base();
     const signs = [];
     if (base === "hi")
       signs.push(this.#switch(this.page === "rare" ? PAGES.letters : PAGES.rare, "rare"));
-    // a narrow Hindi row has no room for the key to Latin letters: there it is beside the digits
-    const room = base === "ar" || columns >= 10 || ["digits", "latin"].includes(this.page);
-    if (OWN.has(base) && room) signs.push(this.#switch(this.page === "latin" ? "" : "Aa", "latin"));
+    const others = letters.map((each) => this.#letter(each));
+    const wide = others.length ? 1 : 2; // of the keys beside the space, in key widths
+    if (OWN.has(base))
+      signs.push(widened(this.#switch(this.page === "latin" ? "" : "Aa", "latin"), wide));
     const digits = this.#switch(this.page === "digits" ? "" : "123", "digits");
     digits.classList.add("is-first");
-    const eraser = this.#eraser(columns < 10 ? 1 : 2);
+    widened(digits, 2);
     const space = control(
       "key-space",
       "k-key k-key-other",
       () => this.type(" "),
       this.k.t("key_space"),
     );
-    const taken = 1 + letters.length + signs.length + (columns < 10 ? 1 : 2);
-    space.style.setProperty("--keys", String(columns - taken));
-    return [digits, ...signs, ...letters.map((each) => this.#letter(each)), space, eraser];
+    const latin = OWN.has(base) ? wide : 0;
+    const taken = 2 + (base === "hi" ? 1 : 0) + latin + others.length + wide;
+    widened(space, COLUMNS - taken);
+    return [digits, ...signs, ...others, space, this.#eraser(wide)];
   }
 
   #switch(face, page) {
@@ -197,9 +201,39 @@ export class Keyboard {
   #eraser(keys) {
     const key = control("key-erase", "k-key k-key-other", () => this.erase(), icon("erase"));
     key.setAttribute("aria-label", this.k.t("key_delete"));
-    key.style.setProperty("--keys", String(keys));
-    return key;
+    return widened(key, keys);
   }
+}
+
+/** Make a key as wide as several. */
+function widened(key, keys) {
+  key.style.setProperty("--keys", String(keys));
+  return key;
+}
+
+/**
+ * Whether all that is above a keyboard has room, and its list has room for two places of `least` px
+ * each.
+ */
+function hasRoom(keyboard, least) {
+  const { top } = keyboard.parentElement.getBoundingClientRect();
+  const end = keyboard.getBoundingClientRect().top;
+  const parts = [
+    ...keyboard.parentElement.querySelectorAll(".k-press, .k-field, .k-label, .k-said"),
+  ];
+  const above = parts.filter((each) => !keyboard.contains(each) && each.checkVisibility());
+  const inside = above.every((each) => {
+    const box = each.getBoundingClientRect();
+    return box.top >= top - 1 && box.bottom <= end + 1;
+  });
+  const list = keyboard.parentElement.querySelector(".k-results");
+  return inside && (!list || hasRoomForTwo(list, least));
+}
+
+function hasRoomForTwo(list, least) {
+  const { gridTemplateColumns, rowGap } = getComputedStyle(list);
+  if (gridTemplateColumns.split(" ").length > 1) return list.clientHeight >= least;
+  return list.clientHeight >= 2 * least + Number.parseFloat(rowGap);
 }
 
 function shown(letter) {
@@ -213,9 +247,4 @@ function shown(letter) {
 function carries(text) {
   const [, letter, signs] = /([\p{L}\p{N}]?)((?:\p{M}|\u200c|\u200d)*)$/u.exec(text);
   return Boolean(letter) && [...signs].length < MOST_SIGNS;
-}
-
-/** The letters in alphabetical order without the rare Arabic ones, for a narrow screen. */
-function inOrder(letters) {
-  return [...letters].filter((each) => !ARABIC_RARE.test(each)).sort((a, b) => a.localeCompare(b));
 }

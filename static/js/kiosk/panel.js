@@ -12,11 +12,14 @@ const CORNER_PX = 120;
 const OPEN_MS = 60_000;
 const STEP_PX = 1;
 const FAST_PX = 10;
+// why the server does not take the size of a screen -> the sentence about it
+const UNFIT = { card: "staff_card", height: "staff_height", small: "staff_small" };
 
 export class Panel {
   constructor(k) {
     this.k = k;
     this.pin = "";
+    this.sent = null; // the action that waits for its answer
     this.fingers = new Map();
   }
 
@@ -44,6 +47,7 @@ export class Panel {
   open() {
     this.k.end("left");
     this.pin = "";
+    this.sent = null;
     this.#ask("");
     this.touched();
   }
@@ -69,14 +73,13 @@ export class Panel {
     const dots = make("p", "k-code num", "");
     const draw = () => (dots.textContent = "•".repeat(this.pin.length) || "–");
     const digits = this.#digits((digit) => {
+      if (this.sent) return; // six digits are being checked: one more would make another PIN
       this.pin = digit === null ? this.pin.slice(0, -1) : (this.pin + digit).slice(0, 6);
       draw();
       if (this.pin.length === 6) this.#sendAction("open");
     });
     draw();
-    const note = make("p", "k-note strong if-any k-problem if-room", problem);
-    if (problem) note.setAttribute("role", "alert");
-    this.#lay(k.t("staff_pin"), dots, note, digits, this.#buttons());
+    this.#lay(k.t("staff_pin"), dots, noteOf(problem), digits, this.#buttons());
   }
 
   /** The actions of the panel; each one is sent with the PIN, and recorded. */
@@ -105,20 +108,25 @@ export class Panel {
     );
   }
 
+  /** Send an action with the PIN, one at a time, and show what came of it. */
   async #sendAction(action, fields = {}) {
     const { k } = this;
+    if (this.sent) return null;
+    const sent = (this.sent = { action });
     let answer = null;
     try {
       answer = await k.beats.post("/kiosk/pair", { pin: this.pin, deed: action, ...fields });
     } catch {
       // the message follows below
     }
-    if (!this.isOpen) return null; // the panel was closed meanwhile
+    if (this.sent !== sent || !this.isOpen) return null; // the panel was closed meanwhile
+    this.sent = null;
     if (!answer) return this.#menuOrPin(k.t("staff_failed"), action);
     if (answer.state === "wrong" || answer.state === "blocked") {
       this.pin = "";
       return this.#ask(k.t(answer.state === "wrong" ? "staff_wrong" : "staff_blocked"));
     }
+    if (answer.state === "unfit") return this.#height(fields, k.t(UNFIT[answer.problem], answer));
     if (action === "open") return this.#menu();
     if (action === "sound") k.tone.play(880);
     if (action === "reload" || action === "unpair" || action === "calibrate")
@@ -152,7 +160,13 @@ export class Panel {
       step("wider", STEP_PX),
       step("wider", FAST_PX),
     ];
-    const go = () => this.#height((CARD_MM / px).toFixed(5));
+    const go = () =>
+      this.#height({
+        mm_per_px: (CARD_MM / px).toFixed(5),
+        bottom_mm: String(k.data.kiosk.bottom_mm ?? ""),
+        width_px: innerWidth,
+        height_px: innerHeight,
+      });
     const next = control("next", "k-button k-main", go, k.t("next"));
     draw();
     const words = make("p", "k-small", k.t("card"));
@@ -160,18 +174,21 @@ export class Panel {
     this.#lay(k.t("deed_calibrate"), words, card, below, this.#buttons(next));
   }
 
-  /** The height of the screen above the floor, so that no control is placed out of reach. */
-  #height(mmPerPx) {
+  /**
+   * The height of the screen above the floor, so that no control is placed out of reach. `measured`
+   * has the form's fields; `problem` says why the server did not take them.
+   */
+  #height(measured, problem = "") {
     const { k } = this;
-    let bottom = String(k.data.kiosk.bottom_mm ?? "");
+    let bottom = measured.bottom_mm;
     const shown = make("p", "k-code num", bottom || "–");
     const digits = this.#digits((digit) => {
       bottom = digit === null ? bottom.slice(0, -1) : (bottom + digit).slice(0, 4);
       shown.textContent = bottom || "–";
     });
-    const act = () => this.#sendAction("calibrate", { mm_per_px: mmPerPx, bottom_mm: bottom });
+    const act = () => this.#sendAction("calibrate", { ...measured, bottom_mm: bottom });
     const save = control("save", "k-button k-main", act, k.t("save"));
-    this.#lay(k.t("bottom"), shown, digits, this.#buttons(save));
+    this.#lay(k.t("bottom"), shown, noteOf(problem), digits, this.#buttons(save));
   }
 
   #buttons(...more) {
@@ -195,6 +212,13 @@ export class Panel {
   #lay(title, ...parts) {
     this.k.frame.lay(sheet("panel", title, ...parts));
   }
+}
+
+/** The line for a problem, which is read aloud at once; empty without one. */
+function noteOf(problem) {
+  const note = make("p", "k-note strong if-any k-problem if-room", problem);
+  if (problem) note.setAttribute("role", "alert");
+  return note;
 }
 
 function cornerOf({ clientX, clientY }) {

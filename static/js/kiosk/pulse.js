@@ -54,6 +54,8 @@ export class Pulse {
       screen: k.screen,
       voices: k.speech.languages.join(","),
       clock_ms: String(Date.now()),
+      width_px: innerWidth,
+      height_px: innerHeight,
     };
     if (this.fonts !== null) fields.fonts = this.fonts;
     try {

@@ -7,8 +7,7 @@ const INCH_MM = 25.4;
 const GUESSED_MM = INCH_MM / 96; // for a screen that was not measured
 const REACH = { low: 380, top: 1220 }; // mm above the floor: EN 301 549 8.3.2, ADA 308
 const LOWERED = { low: 700, top: 1100 };
-const KEY_MM = 22; // including the gap to the next key
-const MOST_COLUMNS = 10;
+const NARROW_MM = 230; // below this width, keys are 15 mm high
 // minimum widths at which all buttons of the bar have words; a landscape screen, which is low,
 // needs more
 const ROOMY_MM = { landscape: 420, portrait: 240 };
@@ -16,8 +15,8 @@ const ROOMY_WITH_AIDS_MM = { landscape: 600, portrait: 240 };
 
 /**
  * The measures of a screen of `width` by `height` px: `mm` is px per millimetre, `top` and `low`
- * are the px at its upper and lower edge that no control may use; also the columns of its keyboard,
- * and its layout. `aids` are the guest's.
+ * are the px at its upper and lower edge that no control may use; also its layout. `aids` are the
+ * guest's.
  */
 export function measures({ width, height, mmPerPx, bottomMm, aids }) {
   const lower = aids.has("lower");
@@ -32,7 +31,7 @@ export function measures({ width, height, mmPerPx, bottomMm, aids }) {
     mm: 1 / size,
     top: known ? clamp(height - above(band.top), height / 2) : 0,
     low: known ? clamp(above(band.low), height / 2) : 0,
-    columns: Math.min(MOST_COLUMNS, Math.floor((widthMm - 4) / KEY_MM)),
+    narrow: widthMm < NARROW_MM,
     layout,
     roomy: widthMm >= roomyMm[layout],
     tall: height * size >= 260,
@@ -51,10 +50,10 @@ export function apply(root, found, aids) {
   root.style.setProperty("--mm", `${found.mm}px`);
   root.style.setProperty("--reach-top", `${found.top}px`);
   root.style.setProperty("--reach-low", `${found.low}px`);
-  root.style.setProperty("--columns", String(found.columns));
   root.style.setProperty("--typed", `${found.typed}px`);
   root.dataset.layout = found.layout;
   root.classList.toggle("is-small", !found.roomy);
+  root.classList.toggle("is-narrow", found.narrow);
   root.classList.toggle("is-tall", found.tall);
   for (const aid of ["large", "lower", "contrast"])
     root.classList.toggle(`is-${aid}`, aids.has(aid));

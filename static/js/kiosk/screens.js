@@ -179,6 +179,7 @@ export function place(k) {
     spoken: () => (typing ? [k.t("type_place"), visit.typed] : []),
     placed: () => {
       toEnd(field);
+      if (typing) k.keyboard.fit();
       showPlaces(k, { list, field });
       if (visit.places) return;
       if (typing && visit.typed) k.booking.search();

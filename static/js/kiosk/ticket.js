@@ -358,10 +358,10 @@ export function ride(k) {
   const code = view.code_due ? codeLine(k) : null;
   const minutes = k.crowded && view.held ? null : minutesOf(k);
   let facts = [ageLine(k), ...details, plateOf(k), minutes, where, code, ...payOf(k)];
-  // a crowded screen has pages: the facts for finding the car, and a start code that was just
-  // requested, are on the first one
+  // a crowded screen has pages: the facts for finding the car are on the first one, and so is, on
+  // each small screen, a start code that was just requested
   if (k.crowded) facts = [ageLine(k), plateOf(k), minutes, code, ...details, where, ...payOf(k)];
-  if (k.crowded && visit.start) facts = [code, ...facts.filter((each) => each !== code)];
+  if (!k.measures.roomy && visit.start) facts = [code, ...facts.filter((each) => each !== code)];
   const buttons = [];
   if (view.code_due) buttons.push(codeButton(k));
   if (visit.cancel?.may)

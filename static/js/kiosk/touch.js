@@ -1,13 +1,15 @@
 /**
  * Turns touches into presses: a control is pressed on release, if the touch began on it. A second
  * finger is ignored, and so is a touch on another control within 400 ms of a press, as a palm or
- * luggage. Only letters, fields and the Next of the guest's details may follow each other faster,
- * because guests type fast.
+ * luggage. Only keys, fields, the Next of the guest's details and what is below the keys of the
+ * panel may follow keys and fields faster, because people type fast.
  */
 
 import { press } from "./el.js";
 
 const PALM_MS = 400;
+const TYPED = ".k-keyboard, .k-entry, .k-digits, .k-steps"; // keys, and the fields they write into
+const AFTER_TYPED = `${TYPED}, .k-sheet-panel .k-deeds`;
 // events whose effects in the browser are suppressed: menus, zooming, text selection, copy and
 // paste, drag and drop (dropping a file would replace the page)
 const OF_BROWSER =
@@ -18,7 +20,8 @@ export class Touches {
     // called for each touch and click anywhere, because they show that the guest is there
     this.touched = touched;
     this.begun = null; // the finger that is down: {node, id, screen}
-    this.last = { control: null, at: -Infinity };
+    // the last press; `typed`: whether it was on a key or field, which may be drawn anew by it
+    this.last = { control: null, typed: false, at: -Infinity };
     root.addEventListener("pointerdown", (event) => this.#down(event));
     root.addEventListener("pointerup", (event) => this.#up(event));
     root.addEventListener("pointercancel", () => (this.begun = null));
@@ -33,7 +36,7 @@ export class Touches {
   /** Forget the touches of an ended visit, but still ignore a palm that follows. */
   forget() {
     this.begun = null;
-    if (this.last.control) this.last.control = document.body;
+    if (this.last.control) Object.assign(this.last, { control: document.body, typed: false });
   }
 
   #down(event) {
@@ -53,7 +56,7 @@ export class Touches {
     node?.classList.remove("is-down");
     const now = controlAt(event);
     if (!node || !isAgain(now, node, screen) || this.#isPalm(now, event.timeStamp)) return;
-    this.last = { control: now, at: event.timeStamp };
+    this.last = { control: now, typed: Boolean(now.closest(TYPED)), at: event.timeStamp };
     press(now);
   }
 
@@ -65,9 +68,9 @@ export class Touches {
 
   /** Whether a touch is ignored as a palm. */
   #isPalm(node, at) {
-    const { control } = this.last;
-    if (!control || control === node || at - this.last.at >= PALM_MS) return false;
-    return !(isOfTyping(control) && isOfTyping(node)) || isAsking(node);
+    const { control, typed } = this.last;
+    if (!node || !control || control === node || at - this.last.at >= PALM_MS) return false;
+    return !(typed && node.closest(AFTER_TYPED)) || isAsking(node);
   }
 }
 
@@ -90,14 +93,9 @@ function isAgain(now, node, screen) {
   return same && screen === screenNow();
 }
 
-/** Whether a control is a key, a field or the Next of a form. */
-function isOfTyping(node) {
-  return Boolean(node?.closest(".k-keyboard, .k-entry"));
-}
-
-/** Whether a control is a Next other than that of the guest's details: it sends a code or a PIN. */
+/** Whether a control is the Next of a screen that sends a code or a PIN. */
 function isAsking(node) {
-  return node.dataset.press === "next" && screenNow() !== "who";
+  return node.matches('.k-entry [data-press="next"]') && screenNow() !== "who";
 }
 
 /** The control under a finger; the sensitive area of a control reaches below it (kiosk.css). */

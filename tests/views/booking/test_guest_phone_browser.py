@@ -125,9 +125,7 @@ def test_a_question_about_a_phone_gets_the_focus_unless_the_user_has_gone_on(
     expect(page.locator("#pickup")).to_have_value("Lobby")
 
 
-def test_enter_leads_on_before_the_server_has_read_the_number(
-    browsed: Browsed, desk: Desk
-) -> None:
+def test_enter_leads_on_before_the_server_has_read_the_number(browsed: Browsed, desk: Desk) -> None:
     on_the_desk(browsed, desk)
     page, said = browsed.page, browsed.page.locator("#guest_phone-said")
     held: list[Route] = []

@@ -29,6 +29,9 @@ LAYOUTS = {
     "landscape": (1920, 1080, 0.369, 800),
     "tablet": (1180, 820, 0.193, 900),
     "tablet-portrait": (820, 1180, 0.193, 850),
+    # 217 by 136 mm: 10.1 inches, the smallest tablet
+    "least": (1280, 800, 0.1695, 900),
+    "least-portrait": (800, 1280, 0.1695, 850),
 }
 PLACES = [
     {"name": "International Airport, Terminal 2", "minutes": 38},

@@ -6,6 +6,8 @@ from playwright.sync_api import Page
 
 from tests.views.kiosk.kiosk_screens import CARS, CLICK, DESK_PHONE, PLACES, RIDE, VIEW
 
+NARROW_MM = 230  # below this width keys are 15 mm high
+LEAST_KEY_MM = 11.0  # width of one of ten keys beside each other on the narrowest screen
 # Measures each control that can be pressed now, and each text: its size, and whether it stands out
 # of its part.
 MEASURE = """(mm) => {
@@ -36,12 +38,14 @@ MEASURE = """(mm) => {
     const english = node.classList.contains("k-english"); // as large as all is without large text
     const word = /^[\\p{L}\\p{M}]+$/u.test(text.data.trim()) && !/[\\p{sc=Han}]/u.test(text.data);
     const broken = word && new Set(rects.map((r) => Math.round(r.top))).size > 1;
-    texts.push({ text: text.data.trim().slice(0, 40), out, broken, size: px(size), english });
+    texts.push({ text: text.data.trim().slice(0, 40), out, broken, size: px(size), english,
+      key: Boolean(node.closest(".k-key")) });
   }
   const parts = ["words", "controls"].map((part) => document.querySelector(`.k-${part}`));
   return {
     controls: controls.map((node) => ({ name: name(node), ...box(node),
       second: node.classList.contains("k-bar-button"),
+      key: node.classList.contains("k-key"),
       cut: node.scrollWidth > node.clientWidth + 1,
       reached: document.elementFromPoint(
         (node.getBoundingClientRect().left + node.getBoundingClientRect().right) / 2,
@@ -156,7 +160,8 @@ def faults(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str
     wrong += _gaps(found["controls"])
     least = 10.0 if "large" in aids else 6.6
     for text in found["texts"]:
-        if text["size"] < (6.6 if text["english"] else least) - 0.05:
+        smaller = text["english"] or (text["key"] and found["width"] < NARROW_MM)
+        if text["size"] < (6.6 if smaller else least) - 0.05:
             wrong.append(f"{text['text']!r} has a size of {text['size']:.1f} mm")
         if text["broken"]:
             wrong.append(f"{text['text']!r} is broken")
@@ -170,10 +175,12 @@ def faults(page: Page, mm: float, bottom: int, aids: frozenset[str]) -> list[str
 def _control(
     each: dict[str, Any], found: dict[str, Any], bottom: int, band: tuple[int, int]
 ) -> list[str]:
-    least = 15.0 if each["second"] else 20.0
     wide, tall = each["right"] - each["left"], each["bottom"] - each["top"]
+    least_wide = least_tall = 15.0 if each["second"] else 20.0
+    if each["key"] and found["width"] < NARROW_MM:
+        least_wide, least_tall = LEAST_KEY_MM, 15.0
     wrong = []
-    if min(wide, tall) < least - 0.05:
+    if wide < least_wide - 0.05 or tall < least_tall - 0.05:
         wrong.append(f"{each['name']} is {wide:.1f} by {tall:.1f} mm")
     lowest = bottom + found["height"] - each["bottom"]
     highest = bottom + found["height"] - each["top"]

@@ -408,8 +408,8 @@ CORNERS = """() => {
 }"""
 
 
-def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeKiosk) -> None:
-    page = kiosk.page(before=lambda page: page.clock.install())
+def open_panel(page: Page) -> None:
+    """Hold two opposite corners until the panel asks for its PIN."""
     dialog = page.get_by_role("dialog")
     for _ in range(100):  # the panel's script is loaded after the first heartbeat
         page.evaluate(CORNERS)
@@ -418,6 +418,39 @@ def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeK
             break
         page.wait_for_timeout(50)
     expect(dialog).to_contain_text("PIN of 6 digits")
+
+
+# Taps each of these controls, one right after the other; returns those that are not there.
+TAPS = """(names) => names.filter((name) => {
+  const node = [...document.querySelectorAll(`[data-press="${name}"]`)].at(-1);
+  if (!node) return true;
+  const { left, top, width, height } = node.getBoundingClientRect();
+  const at = { clientX: left + width / 2, clientY: top + height / 2, bubbles: true, pointerId: 9 };
+  for (const kind of ["pointerdown", "pointerup"])
+    node.dispatchEvent(new PointerEvent(kind, { ...at, isPrimary: true }));
+  return false;
+})"""
+
+
+def test_digits_are_above_the_letters_and_none_is_swallowed(kiosk: FakeKiosk) -> None:
+    page = kiosk.page("tablet-portrait")
+    press(page, "start", "place-0")
+    page.locator(".k-car").first.wait_for()
+    press(page, "car-0")
+    name = page.locator('[data-field="name"]')
+    assert page.evaluate(TAPS, [f"key-{digit}" for digit in "204"]) == []
+    expect(name).to_have_value("204")
+    # the key draws the keyboard anew, and the next one may follow at once
+    press(page, "key-erase", "key-erase", "key-erase")
+    assert page.evaluate(TAPS, ["key-digits", "key-4", "key-&", "key-digits", "key-b"]) == []
+    expect(name).to_have_value("4&b")
+    page.evaluate(TAPS, ["bar-back"])
+    expect(page.locator("body")).to_have_attribute("data-screen", "who")  # a palm on the bar
+
+
+def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(before=lambda page: page.clock.install())
+    open_panel(page)
     press(page, *(f"pin-{digit}" for digit in "111111"))
     expect(page.get_by_role("alert")).to_have_text("That PIN is not right.")
     press(page, *(f"pin-{digit}" for digit in "246810"))
@@ -431,6 +464,29 @@ def test_staff_open_the_panel_by_a_pin_and_find_no_page_of_the_desk(kiosk: FakeK
         press(page, "wider-1")
     press(page, "panel-close")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_fast_fingers_lose_no_digit_in_the_panel_and_send_one_pin(kiosk: FakeKiosk) -> None:
+    page = kiosk.page(before=lambda page: page.clock.install())
+    open_panel(page)
+    assert page.evaluate(TAPS, [f"pin-{digit}" for digit in "24681077"]) == []
+    expect(page.get_by_role("dialog")).to_contain_text("Set out of order")
+    page.evaluate(TAPS, ["deed_out"])  # a second touch of the last digit, where the menu is now
+    sent = [(given["pin"], given["deed"]) for name, given in kiosk.requests if name == "pair"]
+    assert sent == [("246810", "open")]
+    press(page, "deed_out")
+    expect(page.get_by_role("status").last).to_have_text("Done")
+    kiosk.answers["pair"] = lambda given: (
+        {"state": "unfit", "problem": "height", "least": 100, "most": 1100}
+        if given["deed"] == "calibrate"
+        else {"state": "ok"}
+    )
+    press(page, "deed_calibrate", "next", "pin-erase", "pin-erase", "pin-erase", "pin-0", "save")
+    problem = expect(page.get_by_role("alert"))
+    problem.to_contain_text("The lower edge must be 100 to 1100 mm above the floor.")
+    expect(page.locator(".k-code")).to_have_text("0")
+    given = kiosk.requests[-1][1]
+    assert (given["bottom_mm"], given["width_px"], given["height_px"]) == ("0", "1080", "1920")
 
 
 # emoji, control, direction marks, private use, keys of an IME, markup, a combining mark alone

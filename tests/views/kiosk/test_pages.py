@@ -97,11 +97,12 @@ def test_a_heartbeat_reports_the_state_of_the_page_and_is_stored_at_intervals(de
     csrf, now = document(browser)["csrf"], desk.now
     clock_ms = str(int((now + timedelta(seconds=90)).timestamp() * 1000))
     report = {"screen": "cars", "voices": "en,hi,<b>", "fonts": "en", "clock_ms": clock_ms}
+    report |= {"width_px": "1280", "height_px": "800"}
     heartbeat(browser, csrf, release="1", lang="hi", **report)
     row = row_of(desk, kiosk_id)
     assert (row.seen_at, row.release) == (now, "1")
     health = {"screen": "cars", "language": "hi", "voices": ["en", "hi"], "fonts": ["en"]}
-    assert row.health == health | {"skew_s": 90}
+    assert row.health == health | {"skew_s": 90, "px": [1280, 800]}
     desk.now = now + timedelta(seconds=14)
     heartbeat(browser, csrf, release="2")
     assert row_of(desk, kiosk_id).release == "1"

@@ -119,26 +119,59 @@ def test_a_kiosk_without_a_pin_has_no_panel(desk: Desk) -> None:
         assert panel_action(browser, "open", pin)["state"] == "wrong"
 
 
+TABLET = {"width_px": "1280", "height_px": "800"}  # of 10.1 inches at 0.1695 mm a pixel
+
+
 @pytest.mark.parametrize(
     ("mm", "edge", "stored"),
     [
         ("0.24800", "700", (0.248, 700)),
         ("0.36900", "", (0.369, None)),
-        ("nan", "700", None),
-        ("1e-1", "", None),
-        ("9.00000", "700", None),
-        ("0.24800", "-1", None),
-        ("0.24800", "99999", None),
+        ("0.16950", "100", (0.1695, 100)),
+        ("0.16950", "1100", (0.1695, 1100)),
     ],
 )
-def test_a_screen_is_measured_within_reason(
-    desk: Desk, mm: str, edge: str, stored: tuple[float, int | None] | None
+def test_a_screen_is_measured(desk: Desk, mm: str, edge: str, stored: tuple[float, int]) -> None:
+    browser, kiosk_id = with_pin(desk)
+    answer = panel_action(browser, "calibrate", mm_per_px=mm, bottom_mm=edge, **TABLET)
+    row = row_of(desk, kiosk_id)
+    assert answer == {"state": "ok"}
+    assert (row.mm_per_px, row.bottom_mm) == stored
+
+
+HEIGHTS = {"problem": "height", "least": 100, "most": 1100}
+CARD = {"problem": "card"}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"bottom_mm": "0"}, HEIGHTS),
+        ({"bottom_mm": "99"}, HEIGHTS),
+        ({"bottom_mm": "1101"}, HEIGHTS),
+        ({"bottom_mm": "-1"}, HEIGHTS),
+        ({"bottom_mm": "9" * 400}, HEIGHTS),
+        ({"mm_per_px": "nan"}, CARD),
+        ({"mm_per_px": "1e-1"}, CARD),
+        ({"mm_per_px": "0.00000"}, CARD),
+        ({"mm_per_px": "9.00000"}, CARD),
+        ({"mm_per_px": "-0.24800"}, CARD),
+        ({"width_px": "0"}, CARD),
+        ({"height_px": ""}, CARD),
+        (
+            {"mm_per_px": "0.13440"},
+            {"problem": "small", "wide": 172, "high": 108, "long": 215, "short": 134},
+        ),
+    ],
+)
+def test_no_size_is_stored_that_a_screen_for_guests_can_not_have(
+    desk: Desk, given: dict[str, str], why: dict[str, object]
 ) -> None:
     browser, kiosk_id = with_pin(desk)
-    answer = panel_action(browser, "calibrate", mm_per_px=mm, bottom_mm=edge)
+    measured = {"mm_per_px": "0.16950", "bottom_mm": "700"} | TABLET | given
+    assert panel_action(browser, "calibrate", **measured) == {"state": "unfit"} | why
     row = row_of(desk, kiosk_id)
-    assert answer == {"state": "ok" if stored else "invalid"}
-    assert (row.mm_per_px, row.bottom_mm) == (stored or (None, None))
+    assert (row.mm_per_px, row.bottom_mm) == (None, None)
 
 
 def test_a_kiosk_that_is_unpaired_in_its_panel_is_a_browser_again(desk: Desk) -> None:

@@ -327,6 +327,7 @@ _TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ("headline", GUEST_HEADLINE, WORDED),
         ("detail", GUEST_DETAIL, WORDED),
         ("meet", (), SET_BY_US),
+        ("drop", (), TYPED),
         ("plate", PLATE, WRITTEN),
         ("old_plate", OLD_PLATE, _("The plate of an earlier answer.")),
         ("car", CAR, WRITTEN),

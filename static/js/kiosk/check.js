@@ -19,7 +19,7 @@ export function check(k) {
   const rows = [
     ["to", drop.name],
     ["from", answer?.meet?.name],
-    ["car", [car.name, car.size].filter(Boolean).join(" · ")],
+    ["car", car.name],
     ["for", visit.name],
     ["price", visit.changed ? "" : visit.price], // a changed price is shown above, with the old one
     ["pay", car.pays],
@@ -56,9 +56,9 @@ function shownAs(visit, key, text) {
   return OWN_WORDS.has(key) ? text : fact(text);
 }
 
-/** The car's name, with the kind of car that it is, which its name may not say. */
-function carShown({ car: { name, kind } }) {
-  return [carName(name), kind ? ` · ${kind}` : ""];
+/** The car's name, with the kind of car that it is, which its name may not say, and its size. */
+function carShown({ car: { name, kind, size } }) {
+  return [carName(name), ...[kind, size].filter(Boolean).map((each) => ` · ${each}`)];
 }
 
 /** The price, with its kind before it if it has one, such as "fixed price". */

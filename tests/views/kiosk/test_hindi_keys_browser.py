@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 # the thirty most frequent letters and signs of wordfreq 3.1.1, its small list of Hindi
 FREQUENT = "ाकेरहीनस्ंमितोलपयदजैवबगुभएअशचआ"
 KEYS = """() => [...document.querySelectorAll(".k-keyboard [data-press^=key-]")]
-  .map((key) => key.dataset.press.slice(4)).filter((name) => [...name].length === 1)"""
+  .map((key) => key.dataset.press.slice(4)).filter((name) => /^[^0-9]$/u.test(name))"""
 
 
 @pytest.fixture

@@ -121,6 +121,7 @@ ACTIONS: Final = {
     "kiosk.refused": lazy("A kiosk refused to book"),
     "kiosk.pins": lazy("Tried PINs of rides at a kiosk"),
     "kiosk.asks_code": lazy("A kiosk began to ask for desk codes"),
+    "kiosk.asks_no_code": lazy("Let a kiosk ask for no more desk codes"),
     "kiosk.code_made": lazy("Made a desk code for a kiosk"),
     "kiosk.asked": lazy("A guest at a kiosk asked the desk"),
     "kiosk.answered": lazy("Answered a guest at a kiosk"),

@@ -3,6 +3,7 @@
  * keyboard would learn the words of one guest and offer them to the next.
  */
 
+import { isShown } from "../shared/slots.js";
 import { control, icon, make } from "./el.js";
 
 const QWERTY = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
@@ -221,7 +222,7 @@ function hasRoom(keyboard, least) {
   const parts = [
     ...keyboard.parentElement.querySelectorAll(".k-press, .k-field, .k-label, .k-said"),
   ];
-  const above = parts.filter((each) => !keyboard.contains(each) && each.checkVisibility());
+  const above = parts.filter((each) => !keyboard.contains(each) && isShown(each));
   const inside = above.every((each) => {
     const box = each.getBoundingClientRect();
     return box.top >= top - 1 && box.bottom <= end + 1;

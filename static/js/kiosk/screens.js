@@ -56,7 +56,7 @@ function opening(k) {
   const { soonest, needsCode } = k.status;
   const code = needsCode ? noteOf("needs", k.t("code_first")) : null;
   const notes = [code, pinsNote(k)].filter(Boolean);
-  if (k.crowded && notes.length) return notes.slice(0, 1);
+  if ((k.crowded || k.measures.narrow) && notes.length) return notes.slice(0, 1);
   if (code) return [...notes, k.measures.roomy ? k.deskPhone : null].filter(Boolean);
   const lead = make("p", "k-lead", k.t("start_lead"));
   if (notes.length || soonest === null) return [lead, ...notes];

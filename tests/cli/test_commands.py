@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ridedash.cli.http_server import listen, listen_patiently
+from tests import streets
 from tests.cli.in_process import run
 from tests.databases import SQLITE, kind, migrated_instance, settings_for
 from tests.running import check_files, clean_environment, running
@@ -240,6 +241,7 @@ def test_the_sandbox_takes_no_partner_key_that_could_be_a_real_ones(tmp_path: Pa
 
 def test_doctor_passes_for_a_running_demo_and_fails_for_a_stopped_one(tmp_path: Path) -> None:
     instance = tmp_path / "instance"
+    streets.grow()  # the doctor asks for what needs them, and waits a few seconds
     with running(instance) as demo:
         ports = {
             "RIDEDASH_PORT": demo.url.rsplit(":", 1)[1],

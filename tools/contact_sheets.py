@@ -72,6 +72,7 @@ def make(folder: Path) -> None:
             page = context.new_page()
             keep(page, "/sign-in", folder / "sign-in.png")
             sign_in(page, desk)
+            wait_for_the_day(page)
             for name, address in PAGES.items():
                 keep(page, address, folder / f"{name}.png")
             page.goto("/")
@@ -83,12 +84,16 @@ def make(folder: Path) -> None:
 
 
 def sign_in(page: Page, desk: Running) -> None:
-    """Sign in as the demo's manager, and wait until the rides of its day are made."""
+    """Sign in as the demo's manager."""
     page.goto("/sign-in")
     page.get_by_label("Name").fill(desk.name)
     page.get_by_label("Password", exact=True).fill(desk.password)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/")
+
+
+def wait_for_the_day(page: Page) -> None:
+    """Wait until the rides of the demo's day are made."""
     end = time.monotonic() + DAY_S
     while page.request.get("/demo/day.json").json()["words"]:
         assert time.monotonic() < end, "the rides of the day take too long"

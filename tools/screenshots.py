@@ -44,11 +44,7 @@ def main() -> None:
         page = browser.new_context(
             viewport=SIZE, base_url=desk.url, color_scheme="light"
         ).new_page()
-        page.goto("/sign-in")
-        page.get_by_label("Name").fill(desk.name)
-        page.get_by_label("Password", exact=True).fill(desk.password)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url("**/")
+        contact_sheets.sign_in(page, desk)
         take(desk, page)
         take_stage(page)
         browser.close()

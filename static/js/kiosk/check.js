@@ -58,7 +58,7 @@ function shownAs(visit, key, text) {
 
 /** The car's name, with the kind of car that it is, which its name may not say, and its size. */
 function carShown({ car: { name, kind, size } }) {
-  return [carName(name), ...[kind, size].filter(Boolean).map((each) => ` · ${each}`)];
+  return [carName(name), ...[kind, size].filter(Boolean).flatMap((each) => [" · ", fact(each)])];
 }
 
 /** The price, with its kind before it if it has one, such as "fixed price". */

@@ -38,7 +38,7 @@ def test_an_auto_says_that_it_has_three_wheels_before_it_is_booked(kiosk: FakeKi
     press(page, "car-1")
     type_on(page, "anna")
     press(page, "next")
-    expect(page.locator(".k-fact-car dd").first).to_have_text(f"Auto · {RICKSHAW}")
+    expect(page.locator(".k-fact-car dd").first).to_have_text(f"Auto · {RICKSHAW} · Up to 3")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -95,6 +95,20 @@ def test_of_very_many_that_ended_lately_those_come_first_that_were_due(desk: Des
     assert len(found) == 200 + 30
 
 
+@pytest.mark.sqlite_only  # SQLite's query plan is readable text
+def test_a_board_reads_orders_that_are_over_by_when_they_were_due(desk: Desk) -> None:
+    """Of the orders of all years only the newest are read by their property alone."""
+    with desk.services.db.read() as s:
+        values = dict.fromkeys(("now", "lately", "since"), NOON) | {"property_id": 1}
+        query = board._MARKS.params(values)
+        compiled = query.compile(s.connection(), compile_kwargs={"literal_binds": True})
+        rows = s.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}").all()
+    plan = [row[-1] for row in rows if row[-1].startswith(("SEARCH orders ", "SCAN orders"))]
+    by_property = [line for line in plan if "(property_id=?)" in line or "SCAN" in line]
+    assert by_property == ["SEARCH orders USING COVERING INDEX orders_recent (property_id=?)"]
+    assert sum("due_at>?" in line for line in plan) == 2, plan
+
+
 def test_a_revision_identifies_what_a_page_shows_and_when_it_was_learnt(desk: Desk) -> None:
     without = desk.order("READY")
     followed = desk.order("BOOKED", "CALL_DRIVER")

@@ -11,13 +11,13 @@ from typing import Any, Final
 from bench import frame
 from bench.browser import NO_BROWSER
 from bench.frame import Absent, Result, Run, line
+from bench.kiosk_lobby import kiosk_cookies
 from bench.people import Desk, Tally
 from bench.poor_line import PoorConnection
 from tests.conftest import LAUNCH, browser_path
 from tests.running import running
 
 SIZE: Final = {"width": 1080, "height": 1920}
-FIRST: Final = 1  # the kiosk of the demo's lobby
 PALM_MS: Final = 450  # an earlier touch would be taken for a palm
 PLACES: Final = itertools.cycle(f"place-{n}" for n in range(3))
 STARTS: Final = "A guest with a suitcase looks at a start screen and not at an empty one."
@@ -85,14 +85,7 @@ def _lobby(pace: str) -> Iterator[Lobby | None]:
         page = desk.http.get("/admin/kiosks").text
         token = re.search(r'name="csrf-token" content="([^"]+)"', page)
         desk.http.headers["X-CSRFToken"] = token[1] if token else ""
-        paired = desk.http.post(f"/admin/kiosks/{FIRST}/here")
-        if paired.status_code != 303:
-            raise RuntimeError(f"the kiosk could not be paired: {paired.status_code}")
-        cookies = [
-            {"name": each.name, "value": each.value or "", "url": demo.url}
-            for each in desk.http.cookies.jar
-            if each.name == "ridedash_kiosk"
-        ]
+        cookies = kiosk_cookies(desk.http, demo.url)
         with contextlib.closing(desk.http), sync_playwright() as started:
             browser = started.chromium.launch(executable_path=browser_path(), args=LAUNCH)
             yield Lobby(demo.url, browser, cookies, desk)

@@ -17,7 +17,7 @@ from bench.serving import ROOT, free_port
 from tests.conftest import LAUNCH, browser_path
 from tests.running import clean_environment
 
-FIRST: Final = 1  # the kiosk of the demo's lobby
+OPEN_HERE: Final = re.compile(r'action="(/admin/kiosks/\d+/here)"')
 SIZE: Final = {"width": 1080, "height": 1920}
 STOP_S: Final = 40.0
 START_S: Final = 60.0
@@ -144,11 +144,24 @@ class LobbyProgram:
     def cookies(self) -> list[dict[str, str]]:
         """The cookie that makes a browser the kiosk of the lobby."""
         with contextlib.closing(self.desk()) as http:
-            http.post(f"/admin/kiosks/{FIRST}/here")
-            found = [each for each in http.cookies.jar if each.name == "ridedash_kiosk"]
-        if not found:
-            raise RuntimeError("the kiosk could not be paired")
-        return [{"name": c.name, "value": c.value or "", "url": self.url} for c in found]
+            return kiosk_cookies(http, self.url)
+
+
+def kiosk_cookies(http: httpx.Client, url: str) -> list[dict[str, str]]:
+    """The cookie that makes a browser the kiosk of the demo's lobby.
+
+    `http` is signed in as a manager, and sends the CSRF token.
+    """
+    pages = re.findall(r'href="(/admin/kiosks/\d+)"', http.get("/admin/kiosks").text)
+    opened = [OPEN_HERE.search(http.get(page).text) for page in dict.fromkeys(pages)]
+    lobby = next((found[1] for found in opened if found), None)
+    if lobby is None:
+        raise RuntimeError("the demo has no kiosk that can be opened here")
+    http.post(lobby)
+    found = [each for each in http.cookies.jar if each.name == "ridedash_kiosk"]
+    if not found:
+        raise RuntimeError("the kiosk could not be paired")
+    return [{"name": c.name, "value": c.value or "", "url": url} for c in found]
 
 
 @contextlib.contextmanager

@@ -1,16 +1,21 @@
 """`make bench`: without a program that it needs, when it is stopped, with a silent server."""
 
 import os
+import re
 import select
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from bench import poll_route
 from bench.frame import LINES, Absent, Run
+from bench.kiosk_lobby import kiosk_cookies
+from bench.people import Desk, Tally
 from bench.serving import Served, per_cpu_second
+from tests.running import running
 from tests.service.servers import serving
 
 WITHOUT_LOAD = {"poll-body"}  # lines of the poll route that measure sizes
@@ -61,3 +66,16 @@ def test_a_call_that_a_server_leaves_without_an_answer_is_not_counted_as_one() -
         pytest.raises(ConnectionError),
     ):
         per_cpu_second(Served(server.port, os.getpid()), "/", {}, calls=8, threads=2)
+
+
+def test_benches_of_the_kiosk_find_the_kiosk_of_a_demo(tmp_path: Path) -> None:
+    with running(tmp_path / "instance") as demo:
+        desk = Desk(demo.url, demo.name, Tally(), 7, password=demo.password)
+        page = desk.http.get("/").text
+        [token] = re.findall(r'name="csrf-token" content="([^"]+)"', page)
+        desk.http.headers["X-CSRFToken"] = token
+        [cookie] = kiosk_cookies(desk.http, demo.url)
+        desk.http.close()
+        kiosk = httpx.get(f"{demo.url}/kiosk", cookies={cookie["name"]: cookie["value"]})
+    assert kiosk.status_code == 200
+    assert "data-kiosk" in kiosk.text

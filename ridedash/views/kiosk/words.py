@@ -38,6 +38,8 @@ WORDS: Final[dict[str, Text]] = {
     # read aloud; {aid} is one of the four above
     "aid_on": lazy("{aid}: on"),
     "aid_off": lazy("{aid}: off"),
+    "pause_reading": lazy("Pause"),
+    "volume_is": lazy("Volume: {n} of {of}"),
     "help": lazy("Ask our staff"),
     "position": lazy("{n} of {of}"),
     "pause": lazy("{one}, {two}"),
@@ -195,7 +197,10 @@ WORDS: Final[dict[str, Text]] = {
     "star": lazy("star"),
     "spoken_there": lazy("Press any key, or touch the screen."),
     "spoken_pin": lazy("PIN {digits}"),
-    "spoken_keys": lazy("Use the arrow keys, then Enter."),
+    "spoken_keys": lazy(
+        "Use the arrow keys, then Enter. Enter also pauses what is read, and goes on. "
+        "Hold an arrow key to leave the keyboard."
+    ),
     # the keyboard
     "key_delete": lazy("Delete"),
     "key_space": lazy("Space"),

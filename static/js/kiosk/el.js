@@ -4,7 +4,7 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
-const OWN_ICONS = /^(aid-.*|ask|erase|globe)$/; // in a sprite that only the kiosk loads
+const OWN_ICONS = /^(aid-.*|ask|erase|globe|volume)$/; // in a sprite that only the kiosk loads
 const TILE_PX = 257; // 256, plus one so that no hairline shows between two tiles
 const PIN = [
   [

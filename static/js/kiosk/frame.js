@@ -57,7 +57,7 @@ export class Frame {
     this.#drawBar();
     this.tick();
     view.placed?.(controls);
-    if (!this.k.measures.roomy && PAGED.has(view.look)) turnFacts(this.k, words, controls);
+    if (this.k.mayTurnFacts && PAGED.has(view.look)) turnFacts(this.k, words, controls);
     this.#focus(question, press, anew || atQuestion);
   }
 
@@ -217,20 +217,49 @@ export class Frame {
     if (k.speech.can(k.visit.language)) names.push("aloud");
     const nodes = names.map((name) => {
       const label = k.t(`aid_${name}`);
-      const words = make("span", "k-bar-word shrinks", label);
-      const act = () => k.turn(name);
-      const node = control(
-        `aid-${name}`,
-        "line k-bar-button k-aid",
-        act,
-        icon(`aid-${name}`),
-        words,
-      );
-      node.setAttribute("aria-label", label);
+      const node = this.#aid(`aid-${name}`, `aid-${name}`, label, () => k.turn(name));
       node.setAttribute("aria-pressed", String(k.visit.aids.has(name)));
       return node;
     });
+    if (k.visit.aids.has("aloud")) nodes.push(this.#pause(), this.#volume());
     return make("div", "k-aids flex", ...nodes);
+  }
+
+  /** What a guest who listens, and has no keys, needs beside the aids. */
+  #pause() {
+    const { k } = this;
+    const node = this.#aid("bar-pause", "pause", k.t("pause_reading"), () => k.pause());
+    node.setAttribute("aria-pressed", String(k.speech.held !== null));
+    return node;
+  }
+
+  #volume() {
+    const node = this.#aid("bar-volume", "volume", "", () => this.k.nextVolume());
+    this.#nameVolume(node);
+    return node;
+  }
+
+  /** Its number of all, "4 of 6", which is read as "Volume: 4 of 6". */
+  #nameVolume(node) {
+    node.setAttribute("aria-label", this.k.volumeIn("volume_is"));
+    node.querySelector(".k-bar-word").textContent = this.k.volumeIn("position");
+  }
+
+  #aid(press, sign, label, act) {
+    const words = make("span", "k-bar-word shrinks", label);
+    const node = control(press, "line k-bar-button k-aid", act, icon(sign), words);
+    node.setAttribute("aria-label", label);
+    return node;
+  }
+
+  markPaused(on) {
+    const node = this.bar.querySelector('[data-press="bar-pause"]');
+    node?.setAttribute("aria-pressed", String(on));
+  }
+
+  nameVolume() {
+    const node = this.bar.querySelector('[data-press="bar-volume"]');
+    if (node) this.#nameVolume(node);
   }
 }
 

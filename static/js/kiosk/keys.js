@@ -11,18 +11,28 @@ const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 const BACK = new Set(["Escape", "Backspace", "BrowserBack", "GoBack"]);
 const HELP = new Set(["F1", "Help"]);
 const HEADPHONES = "F15"; // the key code that the headphone jack sends
+// what is heard: these keys don't interrupt it
+const SOUNDS = {
+  Pause: "pause",
+  MediaPlayPause: "pause",
+  AudioVolumeUp: "louder",
+  AudioVolumeDown: "quieter",
+};
+const SKIP = "PageDown"; // leaves the keyboard, as an arrow that is held down does
 // keys that open, reload, print or search in a browser; disabled on a kiosk
 const BROWSER = /^(F\d+|ContextMenu|(Browser|Launch|Zoom|Print|Find|Open|Save|New|Close).*)$/;
 
 export class Keys {
   /**
-   * `act` has the functions touched, hush, back, help, staff, typed, written, headphones and moved.
-   * touched() returns whether it has consumed the key, typed() whether a field took the letter.
+   * `act` has the functions touched, hush, pause, louder, quieter, back, help, staff, typed,
+   * written, headphones and moved. touched() returns whether it has consumed the key, typed()
+   * whether a field took the letter, pause() whether anything was or is read.
    */
   constructor(root, act) {
     this.root = root;
     this.act = act;
     this.held = 0;
+    this.skipped = false; // whether the arrow that is held down has left the keyboard
     this.writing = false; // whether the guest is typing on a real keyboard
     addEventListener("keydown", (event) => this.#down(event));
     addEventListener("keyup", (event) => this.#up(event));
@@ -62,13 +72,16 @@ export class Keys {
     // a key that answers "Still there?" does nothing else, because it must not press what is below
     if (this.act.touched()) return void event.preventDefault();
     if (isShortcut(event)) return void event.preventDefault();
+    if (key in SOUNDS) return this.#then(event, this.act[SOUNDS[key]]);
+    if (key === "Enter" && this.#onWords && this.act.pause()) return void event.preventDefault();
     this.act.hush();
-    if (key in STEPS) this.#move(key, event);
+    if (key in STEPS) this.#arrow(key, event);
+    else if (key === SKIP) this.#then(event, () => this.#skip());
     else if (key === "Enter") this.#enter(event);
     else if (BACK.has(key)) this.#then(event, () => this.act.back(key, event.repeat));
     else if (HELP.has(key)) this.#then(event, () => this.#help(event));
     else if (key === HEADPHONES) this.#then(event, this.act.headphones);
-    else if (key === "Tab") this.#move(event.shiftKey ? "ArrowUp" : "ArrowDown", event);
+    else if (key === "Tab") this.#arrow(event.shiftKey ? "ArrowUp" : "ArrowDown", event);
     else if (key.length === 1 && !this.#presses(key)) this.#then(event, () => this.#typed(key));
     else if (BROWSER.test(key)) event.preventDefault();
   }
@@ -85,6 +98,11 @@ export class Keys {
     if (!event.repeat) this.held = event.timeStamp;
   }
 
+  /** Whether Enter is for the words of the screen: no control has the focus, no field is written. */
+  get #onWords() {
+    return !this.writing && !document.activeElement?.dataset.press;
+  }
+
   /** Whether the space key presses: it does on a control, unless the guest is typing. */
   #presses(key) {
     return key === " " && !this.writing && Boolean(document.activeElement?.dataset.press);
@@ -95,8 +113,9 @@ export class Keys {
   }
 
   /**
-   * The Enter key presses the focused control. After typing it moves on from the field instead;
-   * with the focus on the words of a screen it reads them again.
+   * The Enter key presses the focused control. After typing it moves on from the field instead.
+   * With the focus on the words of a screen it pauses them, or goes on (`#down`); once they are at
+   * their end it reads them again.
    */
   #enter(event) {
     const { activeElement } = document;
@@ -116,8 +135,25 @@ export class Keys {
     this.act.moved(node);
   }
 
-  #move(key, event) {
+  /** An arrow moves once for each press and while it is held; held on the keyboard it leaves it. */
+  #arrow(key, event) {
     event.preventDefault();
+    if (!event.repeat) this.skipped = false;
+    if (this.skipped) return;
+    this.skipped = event.repeat && isKey(document.activeElement);
+    if (this.skipped) this.#skip();
+    else this.#move(key);
+  }
+
+  /** Move to the screen's main button, or else to the first control after the keyboard. */
+  #skip() {
+    const { list } = this;
+    const main = list.find((node) => node.classList.contains("k-main"));
+    this.root.classList.add("is-by-keys");
+    this.point(main ?? list[list.findLastIndex(isKey) + 1]);
+  }
+
+  #move(key) {
     this.root.classList.add("is-by-keys");
     this.rest();
     const { list } = this;

@@ -62,7 +62,10 @@ export class Kiosk {
     const { id } = data.kiosk;
     this.server = new Server(data.csrf, id, (answer) => this.visit.hear(answer));
     this.beats = new Server(data.csrf, id); // requests that are independent of visits
-    this.speech = new Speech({ changed: () => this.draw() });
+    this.speech = new Speech({
+      changed: () => this.draw(),
+      paused: (on) => this.frame.markPaused(on),
+    });
     this.tone = new Tone();
     this.visit = this.#fresh(this.#usual);
     this.measures = this.#measured();
@@ -113,6 +116,11 @@ export class Kiosk {
     const before = this.visit.screen === "start" || this.visit.screen === "where";
     if (this.status.trouble && before && !this.visit.drop) return "trouble";
     return this.visit.screen;
+  }
+
+  /** Whether facts may have to follow on another page. */
+  get mayTurnFacts() {
+    return !this.measures.roomy || this.visit.aids.has("large");
   }
 
   /** Whether large letters on a tablet leave too little room for all parts of a screen. */
@@ -383,6 +391,31 @@ export class Kiosk {
     this.speak([...this.spoken, this.t("spoken_keys")], true);
   }
 
+  /** Pause what is read, or go on; with nothing left to read, read the screen again. */
+  pause() {
+    if (!this.speech.pause()) this.speak(this.spoken, true);
+  }
+
+  /** Change the volume by so many steps, and say so. */
+  sound(steps) {
+    const { speech } = this;
+    if (!speech.on) return;
+    speech.volume = Math.min(Math.max(speech.volume + steps, 1), speech.volumes);
+    this.frame.nameVolume();
+    speech.interject(this.volumeIn("volume_is"), this.visit.language);
+  }
+
+  /** One step louder; after the loudest the softest follows. */
+  nextVolume() {
+    const { volume, volumes } = this.speech;
+    this.sound(volume < volumes ? 1 : 1 - volumes);
+  }
+
+  /** The volume in these words: "volume_is", or "position" beside its sign. */
+  volumeIn(words) {
+    return this.t(words, { n: this.speech.volume, of: this.speech.volumes });
+  }
+
   /** An aid and whether it is on, as words. */
   #turned(name) {
     const aid = this.t(`aid_${name}`);
@@ -395,6 +428,9 @@ export class Kiosk {
     return {
       touched: () => this.#keyed(),
       hush: () => this.speech.hush(),
+      pause: () => this.speech.pause(),
+      louder: () => this.sound(1),
+      quieter: () => this.sound(-1),
       back: (key, repeated) => this.#backKey(key, repeated),
       help: () => this.askHelp(),
       staff: () => this.panel?.open(),

@@ -6,17 +6,33 @@
 
 const MARKS = /[\u200e\u200f\u2066-\u2069]/g; // marks of direction, which have no sound
 
+const VOLUMES = [0.25, 0.4, 0.55, 0.7, 0.85, 1];
+const USUAL_VOLUME = 4; // of VOLUMES, counted from 1: two louder ones are left
+
 export class Speech {
-  constructor({ changed }) {
+  /**
+   * `changed()` is called when the voices of this device change, `paused(on)` when reading stops
+   * for a while or goes on.
+   */
+  constructor({ changed, paused }) {
     this.on = false;
     this.changed = changed;
-    this.last = [];
+    this.paused = paused;
+    this.volume = USUAL_VOLUME;
+    this.waiting = []; // utterances that have not ended, in their order
+    this.held = null; // while reading is paused: the utterances that are left
+    this.aside = null; // the utterance of interject()
     globalThis.speechSynthesis?.addEventListener?.("voiceschanged", () => changed());
   }
 
   /** The languages for which this device has a local voice. */
   get languages() {
     return [...new Set(local().map((voice) => base(voice.lang)))];
+  }
+
+  /** How many volumes there are; `volume` counts from 1. */
+  get volumes() {
+    return VOLUMES.length;
   }
 
   can(tag) {
@@ -31,20 +47,72 @@ export class Speech {
     if (!voice) return;
     for (const sentence of sentences.filter(Boolean)) {
       const text = sentence.replaceAll(MARKS, "").replaceAll(" · ", ", ");
-      const spoken = new SpeechSynthesisUtterance(text);
-      spoken.voice = voice;
-      spoken.lang = voice.lang;
-      speechSynthesis.speak(spoken);
+      if (this.held) this.held.push({ text, voice });
+      else this.#utter({ text, voice });
     }
+  }
+
+  #utter({ text, voice }) {
+    const utterance = new SpeechSynthesisUtterance(text);
+    utterance.voice = voice;
+    utterance.lang = voice.lang;
+    utterance.volume = VOLUMES[this.volume - 1];
+    const ended = () => (this.waiting = this.waiting.filter((each) => each !== utterance));
+    for (const end of ["end", "error"]) utterance.addEventListener(end, ended);
+    this.waiting.push(utterance);
+    speechSynthesis.speak(utterance);
+  }
+
+  /**
+   * Pause reading, or go on with the sentence at which it paused, from its start: the browser's own
+   * pause() ends the sentence on tablets, and can't be resumed there. Returns whether there was
+   * anything to pause or to go on with.
+   */
+  pause() {
+    const left = this.#left;
+    if (left.length === 0) return false;
+    const pauses = this.held === null;
+    this.#cancel();
+    this.held = pauses ? left : null;
+    if (!pauses) for (const each of left) this.#utter(each);
+    this.paused(pauses);
+    return true;
+  }
+
+  /** Say this at once and at the present volume, before what was being read. */
+  interject(sentence, tag) {
+    const left = this.#left;
+    const paused = this.held !== null;
+    this.held = null;
+    this.#cancel();
+    this.say([sentence], tag);
+    this.aside = this.waiting.at(-1);
+    if (paused) this.held = left;
+    else for (const each of left) this.#utter(each);
+  }
+
+  /** What is still to be read, without what was said aside. */
+  get #left() {
+    return (this.held ?? this.waiting).filter((each) => each !== this.aside);
   }
 
   /** Be silent at once, and drop all waiting sentences. */
   hush() {
+    const paused = this.held !== null;
+    this.held = null;
+    this.#cancel();
+    if (paused) this.paused(false);
+  }
+
+  #cancel() {
+    this.waiting = [];
     globalThis.speechSynthesis?.cancel();
   }
 
+  /** The visit is over: the next guest hears nothing, and then the usual volume. */
   end() {
     this.on = false;
+    this.volume = USUAL_VOLUME;
     this.hush();
   }
 }

@@ -126,7 +126,9 @@ MAP = {
 VOICES = """
   const voice = (lang, localService) => ({ lang, localService, name: lang, default: false });
   const voices = [voice("en-GB", true), voice("ar", true), voice("fr", false)];
-  globalThis.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
+  globalThis.SpeechSynthesisUtterance = class extends EventTarget {
+    constructor(text) { super(); this.text = text; }
+  };
   globalThis.queue = [];
   globalThis.said = [];
   Object.defineProperty(globalThis, "speechSynthesis", { value: {
@@ -138,10 +140,22 @@ VOICES = """
 """
 
 
+HEARD = """(sentences) => {
+  const ended = queue.splice(0, sentences ?? queue.length);
+  for (const each of ended) each.dispatchEvent(new Event("end"));
+  return said.splice(0);
+}"""
+
+
 def spoken(page: Page) -> list[str]:
-    """The texts that VOICES were given since the last call."""
-    found: list[str] = page.evaluate("said.splice(0)")
+    """The texts that VOICES were given since the last call; the guest has heard them."""
+    found: list[str] = page.evaluate(HEARD)
     return found
+
+
+def heard(page: Page, sentences: int) -> None:
+    """The guest hears so many of the sentences that wait."""
+    page.evaluate(HEARD, sentences)
 
 
 class FakeKiosk:

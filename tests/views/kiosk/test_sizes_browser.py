@@ -46,6 +46,18 @@ if os.environ.get("RIDEDASH_TEST_LANGUAGES") == "all":
     LOOKS |= dict.fromkeys(("es", "fr", "de", "zh-Hans"), LOOKS["en"])
 
 
+LARGER = 1.3  # with large text
+# px of running text and of each of a screen's own larger texts; a ticket's number is always as
+# large as a plate
+GROWING = """() => Object.fromEntries(
+  ["[data-stage]", "body:not([data-look=ticket]) .k-question", ".k-begin", ".k-price",
+    ".k-fact-price dd"]
+    .map((name) => [name, document.querySelector(name)])
+    .filter(([, node]) => node?.checkVisibility())
+    .map(([name, node]) => [name, Number.parseFloat(getComputedStyle(node).fontSize)]),
+)"""
+
+
 @pytest.fixture
 def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
     with fake_kiosk(tmp_path, browser) as made:
@@ -67,11 +79,15 @@ def test_controls_are_large_and_apart_and_within_reach_and_nothing_is_cut_off(
                 band = page.locator(".k-band").bounding_box()
                 assert band, screen
                 assert band["height"] > LEAST_BAND_PX, screen
-            on = NONE
+            on, usual = NONE, page.evaluate(GROWING)
             for look in LOOKS[language]:
                 press(page, *(f"aid-{aid}" for aid in sorted(on ^ look)))
                 on = look
                 where = (language, screen, *sorted(look))
+                if look >= LARGE:
+                    now = page.evaluate(GROWING)
+                    grown = {name: now[name] / size for name, size in usual.items() if name in now}
+                    found += [(*where, each) for each in grown.items() if each[1] < LARGER - 0.01]
                 found += [(*where, fault) for fault in faults_of_pages(page, mm, bottom, look)]
             press(page, *(f"aid-{aid}" for aid in sorted(on)))
         close(page)

@@ -98,7 +98,7 @@ export class Keys {
     if (!event.repeat) this.held = event.timeStamp;
   }
 
-  /** Whether Enter is for the words of the screen: no control has the focus, no field is written. */
+  /** Whether Enter is for the words of the screen: no control or field has the focus. */
   get #onWords() {
     return !this.writing && !document.activeElement?.dataset.press;
   }

@@ -5,12 +5,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import inspect, select
 
 from ridedash.rides.privacy.erase import ErasedGuest, erase
 from ridedash.rides.privacy.retention import RetentionDays, drop_old_offers, remove_old_data
 from ridedash.store.database.database import Database
-from ridedash.store.guest_lists import DRAFT_LASTS, GuestList, ListLine
+from ridedash.store.guest_lists import DRAFT_LASTS, GuestList, ListLine, alike
 from ridedash.store.models.orders import Offer
 from tests.rides.desk_world import World
 from tests.rides.list_world import ListWorld
@@ -43,6 +43,18 @@ def test_a_draft_goes_after_a_week_and_a_pressed_list_with_the_guests(world: Wor
     assert count(world) == (1, 2)
     remove_old_data(world.db, began + timedelta(days=30) + SECOND, days, KEY)
     assert count(world) == (0, 0)
+
+
+def test_the_newest_other_list_with_the_same_guests_is_known(world: World) -> None:
+    for _ in range(3):
+        ListWorld(world, guests=2)
+    with world.db.write() as s:
+        first, second, third = s.scalars(select(GuestList).order_by(GuestList.id)).all()
+        first.digest = second.digest = third.digest = "the same"
+        assert alike(s, third) is second
+        assert alike(s, second) is third
+        third.digest = "another"
+        assert alike(s, third) is None
 
 
 def test_a_list_that_is_being_booked_is_not_deleted(world: World) -> None:

@@ -255,6 +255,13 @@ def test_among_twenty_thousand_guests_no_search_reads_the_whole_table(
         assert s.scalars(select(Guest)).all() == []
 
 
+@pytest.mark.parametrize("whole", ["Guest Grey Heron", "Heron Guest"])
+def test_a_name_is_like_one_that_has_all_of_its_words(whole: str) -> None:
+    assert guests.alike(whole, "Heron")
+    assert guests.alike("Heron", whole)
+    assert not guests.alike(whole, "Heron Wren")
+
+
 @pytest.mark.parametrize("sign", ["…", "!!!", "?"])
 def test_a_name_without_a_word_is_like_itself_alone(sign: str) -> None:
     assert guests.alike(sign, sign)

@@ -7,7 +7,8 @@ security hole (CORE in changes.py). First the module's own test file runs with e
 a browser, until a test fails; the failure counts if that test passes without the change. For
 changes that no test has noticed so far, the tests of their folders run on the original code, to
 record which functions each test enters. Then the tests that enter the changed function run with the
-change, on SQLite; for changes that are still unnoticed they also run on PostgreSQL.
+change, on SQLite; for changes that are still unnoticed they also run on PostgreSQL, and at last the
+quick tests of all other folders that enter the changed function.
 
 Log calls, f-strings, `__repr__`, asserts and code for the type checker are not changed. A change
 that is known to make no difference is listed in `equivalent.txt`, with the reason, and not counted.

@@ -8,9 +8,11 @@ from typing import Final
 from tools.mutants.changes import Mutant
 from tools.mutants.plugins import SHARED, Reach
 
-# Runs of tests: on these databases, or of the quick tests alone (tests/tiers.py).
+# Runs of tests: on these databases, or of the quick tests alone (tests/tiers.py). At last the quick
+# tests of all other folders: pages enter what is below them, too.
 KINDS: Final = ("sqlite", "postgresql")
 QUICK: Final = "quick"
+ELSEWHERE: Final = "elsewhere"
 # tests that may notice a change of any module: they compare its numbers with docs/limits.md
 LIMITS: Final = "tests/test_limits.py"
 # a folder of tests or a single test file, and a kind of run: its tests run in one process to
@@ -31,13 +33,15 @@ class Near:
     """Finds the tests for the changes of a project; with `own` only those of `files`, on SQLite.
 
     With `own` a run is short enough to be used while a test file is written, but it notices less.
-    With `quick` only tests of that tier run.
+    With `quick` only tests of that tier run, of all folders.
     """
 
     def __init__(self, root: Path, *, own: bool = False, quick: bool = False) -> None:
         self.root = root
         every = (QUICK,) if quick else KINDS
-        self.first, self.kinds = every[0], () if own else every
+        self.first, self.kinds = every[0], () if own else (*every, ELSEWHERE)
+        folders = {test.parent for test in (root / "tests").rglob("test_*.py")}
+        self._folders = sorted(folder.relative_to(root).as_posix() for folder in folders)
 
     def files(self, mutant: Mutant) -> list[str]:
         """The nearest test files: the module's own; LIMITS too, if the change has no `function`."""
@@ -47,14 +51,15 @@ class Near:
     def units(self, path: str) -> list[Unit]:
         """Where the tests of a module are: the folder that mirrors its folder, and LIMITS.
 
-        Folders inside that folder are included if they hold tests themselves.
+        Folders inside that folder are included if they hold tests themselves. The others are
+        ELSEWHERE.
         """
-        near = self.root / _own(path)
-        found = {test.parent for test in near.parent.rglob("test_*.py")}
-        where = sorted(folder.relative_to(self.root).as_posix() for folder in found)
-        units = [(each, kind) for kind in self.kinds for each in where]
+        mirror = Path(_own(path)).parent
+        near = [each for each in self._folders if Path(each).is_relative_to(mirror)]
+        units = [(each, kind) for kind in self.kinds if kind != ELSEWHERE for each in near]
         limits = [(LIMITS, self.first)] * (self.root / LIMITS).exists()
-        return [*units, *limits]
+        others = [(each, ELSEWHERE) for each in self._folders if each not in near]
+        return [*units, *limits, *others * (ELSEWHERE in self.kinds)]
 
     def meeting(self, mutant: Mutant, kind: str, reaches: Mapping[Unit, Reach]) -> Round:
         """The tests that may notice a change: the module's own file first, then the others."""

@@ -24,7 +24,7 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from tools.mutants.changes import Mutant
-from tools.mutants.near import KINDS, QUICK
+from tools.mutants.near import ELSEWHERE, KINDS, QUICK
 from tools.mutants.plugins import Chosen, First, Reach, Recorder, hurried, is_library
 
 OPTIONS: Final = [
@@ -36,8 +36,9 @@ MARKS: Final = {
     "sqlite": "not browser",
     "postgresql": "database and not browser",
     QUICK: "quick",
+    ELSEWHERE: "quick",
 }
-DATABASES: Final = {QUICK: "sqlite"}
+DATABASES: Final = {QUICK: "sqlite", ELSEWHERE: "sqlite"}
 SPARE_S: Final = 20.0  # what a run may need beside its tests: imports, a server
 Limits = tuple[float, float]  # seconds of CPU, and of waiting for anything else
 # The limits of one file of tests: several times what the slowest takes.

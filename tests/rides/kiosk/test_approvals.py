@@ -241,6 +241,7 @@ def test_the_desk_is_away_for_ten_minutes_after_a_guest_waited_in_vain(asks: Ask
     assert away(LASTS + SECOND), "a guest who left tells nothing of the desk"
     answered = asks.ask(2 * SECOND, "c")
     assert asks.answer(answered, 3 * SECOND, approved=False, reason="ask")
+    assert not away(LASTS + SECOND), "an answer counts before its request would have expired"
     assert not away(LASTS + 3 * SECOND)
 
 

@@ -125,6 +125,7 @@ def test_phones_and_their_kiosk_count_wrong_codes_apart(world: World) -> None:
         assert may(False)
         desk_codes.was_right(s, kiosk)
         assert not may(True)
+        assert desk_codes.may_try(s, kiosk, START)
         desk_codes.was_right(s, kiosk, phone=True)
         assert may(True)
         assert desk_codes.may_try(s, kiosk, START)

@@ -293,6 +293,8 @@ REFUSED: Final = [
     ("6:75", TimeRefusal.NO_HOUR, "6:75"),
     ("14 am", TimeRefusal.NO_HOUR, "14:00"),
     ("31 feb 06:00", TimeRefusal.NO_DAY, "31 feb 06:00"),
+    ("31/2 06:00", TimeRefusal.NO_DAY, "31/2"),
+    ("2/31 06:00", TimeRefusal.NO_DAY, "2/31"),
     ("2026-13-40 06:00", TimeRefusal.NO_DAY, "2026-13-40"),
     ("0001-01-01 06:00", TimeRefusal.NO_DAY, "0001-01-01"),
     ("2026-13-40T06:15Z", TimeRefusal.NO_DAY, "2026-13-40t06:15z"),

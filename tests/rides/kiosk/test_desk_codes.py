@@ -122,6 +122,7 @@ def test_phones_and_their_kiosk_count_wrong_codes_apart(world: World) -> None:
             return desk_codes.may_try(s, kiosk, START, phone=phone)
 
         assert [may(True) for _ in range(6)] == [True] * 5 + [False]
+        assert not desk_codes.tries_stopped(s, kiosk, START), "those of phones stop no kiosk"
         assert may(False)
         desk_codes.was_right(s, kiosk)
         assert not may(True)

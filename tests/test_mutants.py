@@ -12,7 +12,7 @@ from tools.mutants import __main__ as main
 from tools.mutants import changes
 from tools.mutants.__main__ import Verdict
 from tools.mutants.changes import ROOT, Mutant, draw, equivalents, mutants
-from tools.mutants.near import Near
+from tools.mutants.near import ELSEWHERE, Near
 from tools.mutants.plugins import SHARED, Reach
 
 ENDS = "ridedash/rides/orders/due.py"
@@ -174,6 +174,27 @@ def test_tests_that_enter_a_function_run_the_own_file_first_then_the_quick_ones(
     selected = [Near(project).meeting(mutant, kind, reaches) for kind in ("sqlite", "postgresql")]
     assert [each.tests for each in selected] == [[own, quick, slow], [far, slow]]
     assert [each.cpu_s for each in selected] == [8.0, 5.1]
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_tests_of_all_other_folders_judge_at_last_unless_the_own_ones_are_asked_for(
+    project: Path, quick: bool
+) -> None:
+    page = project / "tests/views/test_page.py"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    near = Near(project, quick=quick)
+    assert near.kinds[-1] == ELSEWHERE
+    units = near.units("ridedash/rides/till.py")
+    assert ("tests/views", ELSEWHERE) in units
+    assert {kind for where, kind in units if where == "tests/rides"} == {*near.kinds[:-1]}
+    assert Near(project, own=True).kinds == ()
+    mutant = Mutant("ridedash/rides/till.py", 23, 0, 1, "a", "b", "Till.due", 19)
+    test = "tests/views/test_page.py::test_it"
+    entered = {SHARED: set[tuple[str, int]](), test: {("ridedash/rides/till.py", 19)}}
+    reaches = {unit: Reach({SHARED: set()}, {}) for unit in units if unit[1] == ELSEWHERE}
+    reaches["tests/views", ELSEWHERE] = Reach(entered, {test: 1.0})
+    assert near.meeting(mutant, ELSEWHERE, reaches).tests == [test]
 
 
 def test_it_reports_which_mutants_were_noticed_by_which_test_and_which_were_not(

@@ -229,7 +229,7 @@ export class Frame {
   #pause() {
     const { k } = this;
     const node = this.#aid("bar-pause", "pause", k.t("pause_reading"), () => k.pause());
-    node.setAttribute("aria-pressed", String(k.speech.held !== null));
+    node.setAttribute("aria-pressed", String(k.speech.isPaused));
     return node;
   }
 

@@ -11,13 +11,9 @@ const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 const BACK = new Set(["Escape", "Backspace", "BrowserBack", "GoBack"]);
 const HELP = new Set(["F1", "Help"]);
 const HEADPHONES = "F15"; // the key code that the headphone jack sends
-// what is heard: these keys don't interrupt it
-const SOUNDS = {
-  Pause: "pause",
-  MediaPlayPause: "pause",
-  AudioVolumeUp: "louder",
-  AudioVolumeDown: "quieter",
-};
+// these keys don't interrupt what is read
+const PAUSE = new Set(["Pause", "MediaPlayPause"]);
+const VOLUME = { AudioVolumeUp: "louder", AudioVolumeDown: "quieter" };
 const SKIP = "PageDown"; // leaves the keyboard, as an arrow that is held down does
 // keys that open, reload, print or search in a browser; disabled on a kiosk
 const BROWSER = /^(F\d+|ContextMenu|(Browser|Launch|Zoom|Print|Find|Open|Save|New|Close).*)$/;
@@ -72,8 +68,8 @@ export class Keys {
     // a key that answers "Still there?" does nothing else, because it must not press what is below
     if (this.act.touched()) return void event.preventDefault();
     if (isShortcut(event)) return void event.preventDefault();
-    if (key in SOUNDS) return this.#then(event, this.act[SOUNDS[key]]);
-    if (key === "Enter" && this.#onWords && this.act.pause()) return void event.preventDefault();
+    if (key in VOLUME) return this.#then(event, this.act[VOLUME[key]]);
+    if (this.#pauses(event)) return void event.preventDefault();
     this.act.hush();
     if (key in STEPS) this.#arrow(key, event);
     else if (key === SKIP) this.#then(event, () => this.#skip());
@@ -98,9 +94,14 @@ export class Keys {
     if (!event.repeat) this.held = event.timeStamp;
   }
 
-  /** Whether Enter is for the words of the screen: no control or field has the focus. */
-  get #onWords() {
-    return !this.writing && !document.activeElement?.dataset.press;
+  /**
+   * Pause what is read, or go on: with a key of its own, or with Enter while no control or field
+   * has the focus. A key that is held down does so once. Returns whether that was all.
+   */
+  #pauses({ key, repeat }) {
+    const onWords = !this.writing && !document.activeElement?.dataset.press;
+    if (!PAUSE.has(key) && !(key === "Enter" && onWords)) return false;
+    return repeat || this.act.pause();
   }
 
   /** Whether the space key presses: it does on a control, unless the guest is typing. */
@@ -114,8 +115,8 @@ export class Keys {
 
   /**
    * The Enter key presses the focused control. After typing it moves on from the field instead.
-   * With the focus on the words of a screen it pauses them, or goes on (`#down`); once they are at
-   * their end it reads them again.
+   * With the focus on the words of a screen it pauses them, or goes on (see `#pauses`); once they
+   * are at their end it reads them again.
    */
   #enter(event) {
     const { activeElement } = document;

@@ -397,10 +397,10 @@ export class Kiosk {
   }
 
   /** Change the volume by so many steps, and say so. */
-  sound(steps) {
+  changeVolume(steps) {
     const { speech } = this;
     if (!speech.on) return;
-    speech.volume = Math.min(Math.max(speech.volume + steps, 1), speech.volumes);
+    speech.changeVolume(steps);
     this.frame.nameVolume();
     speech.interject(this.volumeIn("volume_is"), this.visit.language);
   }
@@ -408,7 +408,7 @@ export class Kiosk {
   /** One step louder; after the loudest the softest follows. */
   nextVolume() {
     const { volume, volumes } = this.speech;
-    this.sound(volume < volumes ? 1 : 1 - volumes);
+    this.changeVolume(volume < volumes ? 1 : 1 - volumes);
   }
 
   /** The volume in these words: "volume_is", or "position" beside its sign. */
@@ -429,8 +429,8 @@ export class Kiosk {
       touched: () => this.#keyed(),
       hush: () => this.speech.hush(),
       pause: () => this.speech.pause(),
-      louder: () => this.sound(1),
-      quieter: () => this.sound(-1),
+      louder: () => this.changeVolume(1),
+      quieter: () => this.changeVolume(-1),
       back: (key, repeated) => this.#backKey(key, repeated),
       help: () => this.askHelp(),
       staff: () => this.panel?.open(),

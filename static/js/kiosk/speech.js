@@ -35,6 +35,10 @@ export class Speech {
     return VOLUMES.length;
   }
 
+  get isPaused() {
+    return this.held !== null;
+  }
+
   can(tag) {
     return Boolean(voiceFor(tag));
   }
@@ -71,7 +75,7 @@ export class Speech {
   pause() {
     const left = this.#left;
     if (left.length === 0) return false;
-    const pauses = this.held === null;
+    const pauses = !this.isPaused;
     this.#cancel();
     this.held = pauses ? left : null;
     if (!pauses) for (const each of left) this.#utter(each);
@@ -79,10 +83,15 @@ export class Speech {
     return true;
   }
 
+  /** Change the volume by so many steps, as far as there are any. */
+  changeVolume(steps) {
+    this.volume = Math.min(Math.max(this.volume + steps, 1), this.volumes);
+  }
+
   /** Say this at once and at the present volume, before what was being read. */
   interject(sentence, tag) {
     const left = this.#left;
-    const paused = this.held !== null;
+    const paused = this.isPaused;
     this.held = null;
     this.#cancel();
     this.say([sentence], tag);
@@ -98,7 +107,7 @@ export class Speech {
 
   /** Be silent at once, and drop all waiting sentences. */
   hush() {
-    const paused = this.held !== null;
+    const paused = this.isPaused;
     this.held = null;
     this.#cancel();
     if (paused) this.paused(false);

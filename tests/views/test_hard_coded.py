@@ -46,7 +46,7 @@ NAMES = frozenset(
     | {"HAR", "curl"}  # formats in which a demo hands out its calls
 )
 # names of keys, and the label of a kiosk's key for Latin letters
-KEYS = frozenset({"Aa", "Backspace", "End", "Enter", "Escape", "Help", "Home", "Tab"})
+KEYS = frozenset({"Aa", "Backspace", "End", "Enter", "Escape", "Help", "Home", "Pause", "Tab"})
 KEYS |= {"Booked", "Planned", "Group"}  # parts of which a script composes names of patterns
 # forms that end the sign-in of these tests, or empty the demo
 NOT_PRESSED = {"/sign-out", "/me/sign-outs", "/me/password", "/demo/reset"}

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e import story
 from tests.e2e.conftest import READY, control
 from tests.running import Running
+from tests.views.served import press_in_more
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -130,7 +131,7 @@ def test_the_picker_shows_that_the_service_is_down(staff_page: StaffPage, desk: 
 
 def test_signing_out_ends_the_sign_in(staff_page: StaffPage) -> None:
     page = staff_page()
-    page.get_by_role("button", name="Sign out").click()
+    press_in_more(page, "Sign out")
     page.wait_for_url("**/sign-in*")
     page.goto("/")
     expect(page).to_have_url(re.compile(r"/sign-in"))

@@ -85,6 +85,7 @@ def test_back_after_signing_out_shows_no_guest(engine: Engine, desk: Running) ->
         if not engine.lacks("main", guest):
             break
     engine.shows("main", guest)
+    engine.click("[data-bar-more] > summary")
     engine.click("form[action='/sign-out'] button")
     engine.at("/sign-in")
     engine.back()

@@ -95,10 +95,11 @@ OTHERS: Final = (
     Opens(
         "unknown",
         "[data-keys-button]",
-        "",
-        "?",
+        "[data-keys-button]",
+        "Enter",
         "[data-keys-help] .dialog-head button",
         text=False,
+        before=("[data-bar-more] > summary",),
     ),
     Opens(
         "done",

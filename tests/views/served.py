@@ -165,6 +165,12 @@ def map_there(page: Page) -> None:
     expect(page.locator(parts)).to_be_attached()
 
 
+def press_in_more(page: Page, name: str) -> None:
+    """Press a button of the menu at the end of the top bar."""
+    page.locator("[data-bar-more] > summary").click()
+    page.get_by_role("button", name=name).click()
+
+
 def violations(page: Page, *rules: str) -> list[str]:
     """The violations that axe finds, by all its rules or by these alone."""
     options = AXE | {"runOnly": rules} if rules else AXE

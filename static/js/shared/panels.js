@@ -2,8 +2,8 @@
  * Panels: parts of a page that open and take input. What opens one puts the focus into its first
  * field, so that the next key lands there; Escape closes it and returns the focus to what opened
  * it. A panel is a details element with fields, or a part with `data-opened-by`, the selector of
- * the control that shows it. A panel of a grave action has `data-first`: the button that keeps the
- * ride gets the focus. Single keys do nothing in a panel: see keys.js.
+ * the control that shows it. What has `data-first` gets the focus before a field: in a panel of a
+ * grave action the button that keeps the ride. Single keys do nothing in a panel: see keys.js.
  */
 
 import { isShown } from "./slots.js";

@@ -19,6 +19,7 @@ const clockHeld = document.querySelector("[data-clock-held-band]"); // only in a
 const silent = document.querySelector("[data-silent-band]");
 const offline = document.querySelector("[data-offline-band]");
 const search = document.querySelector("[data-search]");
+const more = document.querySelector("[data-bar-more]");
 
 /**
  * Show {unknown, text, kiosk, restored, decide, held, stopped, silent}; the board, which polls the
@@ -60,6 +61,18 @@ async function showOffline() {
   }
 }
 
+/** Close the menu *More* after a press outside of it, or of one of its buttons. */
+function closeMore({ target }) {
+  if (!more.contains(target) || target.closest("button")) more.open = false;
+}
+
+function closeMoreByKey(event) {
+  if (event.key !== "Escape" || !more.open) return;
+  event.preventDefault(); // so that the page's own act of the key is not done
+  more.open = false;
+  more.querySelector("summary").focus();
+}
+
 function loadSearch() {
   import("./search.js");
 }
@@ -73,6 +86,10 @@ if (search) {
   fitWords(field);
   if (document.activeElement === field) loadSearch();
   else search.addEventListener("focusin", loadSearch, { once: true });
+}
+if (more) {
+  document.addEventListener("click", closeMore);
+  more.addEventListener("keydown", closeMoreByKey);
 }
 addEventListener("online", showOffline);
 addEventListener("offline", showOffline);

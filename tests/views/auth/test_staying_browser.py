@@ -13,7 +13,7 @@ from ridedash.store.sign_ins import WHOLE_LASTS
 from ridedash.views.poll_cache.cache import EXTENSION, PollCache
 from tests.views.booking.test_pages import PASSWORD, TRIP, Desk, desk
 from tests.views.booking.test_pages_browser import Browsed, browsed
-from tests.views.served import PHONE, carry_sign_in, map_there, violations
+from tests.views.served import PHONE, carry_sign_in, map_there, press_in_more, violations
 
 __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -358,7 +358,7 @@ def test_signed_out_in_one_tab_the_other_is_covered_until_the_same_person_is_bac
     one.goto(f"{browsed.url}{READY}")
     type_words(one)
     other.goto(f"{browsed.url}/")
-    other.get_by_role("button", name="Sign out").click()
+    press_in_more(other, "Sign out")
     other.wait_for_url("**/sign-in?out=1")
     hidden_words(one)
     go_in(other)
@@ -378,7 +378,7 @@ def test_when_another_signs_in_in_one_tab_the_other_loses_its_words(
     type_words(one)
     no_polls(one)
     other.goto(f"{browsed.url}/")
-    other.get_by_role("button", name="Sign out").click()
+    press_in_more(other, "Sign out")
     other.wait_for_url("**/sign-in?out=1")
     go_in(other, "wren")
     one.wait_for_url(f"{browsed.url}/")

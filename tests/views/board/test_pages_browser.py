@@ -15,7 +15,14 @@ from ridedash.store.models.people import Property, Staff
 from ridedash.store.orders import Order, Ride
 from tests.views.admin.test_kiosks import add_kiosk
 from tests.views.ride_pages import NOON, snapshot_facts
-from tests.views.served import SET_BACK, Served, map_there, served_desk, violations
+from tests.views.served import (
+    SET_BACK,
+    Served,
+    map_there,
+    press_in_more,
+    served_desk,
+    violations,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -226,7 +233,7 @@ def test_keys_for_the_form_and_the_search_and_the_list_of_keys(served: Served) -
     assert violations(page) == []
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
-    page.get_by_role("button", name="Keys").click()
+    press_in_more(page, "Keys")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
@@ -237,7 +244,7 @@ def test_single_keys_do_nothing_when_they_are_switched_off(served: Served) -> No
     for key in ("n", "j", "?"):
         page.keyboard.press(key)
         expect(page.locator("body")).to_be_focused()
-    page.get_by_role("button", name="Keys").click()
+    press_in_more(page, "Keys")
     expect(page.get_by_role("dialog")).to_contain_text("Single keys are switched off for you.")
 
 

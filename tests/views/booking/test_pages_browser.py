@@ -624,7 +624,7 @@ def test_with_forced_colours_the_choice_of_now_or_later_is_seen(browsed: Browsed
 
 
 BAR = """() => [...document.querySelectorAll(".bar-in *")]
-  .filter((part) => part.matches("a, button, input, .bar-property, .bar-who"))
+  .filter((part) => part.matches("a, button, input, summary, .bar-property"))
   .filter((part) => part.checkVisibility())
   .map((part) => [part.textContent.trim(), Math.round(part.getBoundingClientRect().x)])"""
 

@@ -1126,7 +1126,7 @@ POST /rides/<int:order_id>/stop-following rides.stop_following
 POST /rides/<int:order_id>/withdraw rides.withdraw
 POST /rides/new booking.create
 POST /search search.ask
-POST /search.json search.listed
+POST /search.json search_list.listed
 POST /series/<int:order_id>/cancel series.cancel
 POST /series/<int:order_id>/restore series.restore
 POST /sign-in auth.sign_in_post

@@ -1,9 +1,7 @@
-"""Every page of the dashboard, registered in one place, and the tabs of the settings.
+"""Every page of the dashboard, registered in one place.
 
 The pages of a demo's own tools are registered by ridedash/demo/pages.py.
 """
-
-from typing import Any
 
 from flask import Flask
 from werkzeug.routing import BaseConverter
@@ -26,7 +24,7 @@ from ridedash.views.admin import (
 )
 from ridedash.views.admin import property as own_property
 from ridedash.views.auth import invitations, profile, sign_in, staying
-from ridedash.views.board import handover
+from ridedash.views.board import handover, search_list
 from ridedash.views.board import kiosks as kiosk_desk
 from ridedash.views.board import pages as board
 from ridedash.views.booking import (
@@ -58,8 +56,7 @@ from ridedash.views.rides import handouts, messages, restored
 from ridedash.views.rides import pages as rides
 from ridedash.views.web import face as faces
 from ridedash.views.web import kept_forms
-from ridedash.views.web.permissions import ADMIN, AUDIT, MANAGE, SEE, may
-from ridedash.wording import gettext as _
+from ridedash.views.web.navigation import main_pages, settings_tabs
 
 BLUEPRINTS = (
     *(sign_in.bp, staying.bp, invitations.bp, profile.bp),
@@ -75,7 +72,7 @@ BLUEPRINTS = (
     lists.bp,
     *(groups.bp, group_stop.bp, group_cards.bp, series.bp),
     *(rides.bp, handouts.bp, messages.bp, restored.bp, guest.bp),
-    *(history.bp, csv_export.bp, search.bp),
+    *(history.bp, csv_export.bp, search.bp, search_list.bp),
     handover.bp,
     *(insights.bp, insights_csv.bp),
     *(kiosk.bp, kiosk_pairing.bp, kiosk_visit.bp, kiosk_orders.bp, door.bp, own_phone.bp),
@@ -116,24 +113,7 @@ def init_app(app: Flask) -> None:
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     app.add_template_global(settings_tabs)
+    app.add_template_global(main_pages)
     app.add_template_global(kept_forms.page_of)
     staying.init_app(app)
     app.add_template_global(faces.face_of)
-
-
-def settings_tabs() -> list[dict[str, Any]]:
-    """The pages of settings that the signed-in person may open."""
-    tabs = (
-        ("property", "/admin/property", _("Property"), MANAGE),
-        ("places", "/admin/places", _("Places"), MANAGE),
-        ("staff", "/admin/staff", _("Staff"), MANAGE),
-        ("accounts", "/admin/accounts", _("Accounts"), MANAGE),
-        ("kiosks", "/admin/kiosks", _("Kiosks"), MANAGE),
-        ("languages", "/admin/languages", _("Languages"), MANAGE),
-        ("audit", "/admin/audit", _("Audit log"), AUDIT),
-        ("properties", "/admin/properties", _("All properties"), ADMIN),
-        ("me", "/me", _("You"), SEE),
-    )
-    return [
-        {"name": name, "url": url, "title": title} for name, url, title, need in tabs if may(need)
-    ]

@@ -94,6 +94,17 @@ def trip_page(trip: TripForm, *, search: bool) -> BookingPage:
     return BookingPage(form, desk, ends, category, changing=plan)
 
 
+def with_guest(page: BookingPage, guest_id: int | None) -> BookingPage:
+    """The page with this guest of the property in its form; as it is if there is no such guest."""
+    if guest_id is None:
+        return page
+    with services().db.read() as s:
+        guest = guests.guest_of(s, current_staff().property_id, guest_id)
+    if guest is not None:
+        _fill_guest(page.form, guest, guest.room)
+    return page
+
+
 def refilled(page: OrderPage, occasion: Refill) -> BookingPage:
     """A page whose form an earlier order fills in, as FIELDS states, without cars."""
     form, desk = _new_form()

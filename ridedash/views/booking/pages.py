@@ -28,6 +28,7 @@ from ridedash.views.booking.form import (
     own_offer,
     refilled,
     trip_page,
+    with_guest,
 )
 from ridedash.views.booking.guest_start import let_guest_start
 from ridedash.views.booking.trip_ends import ends_of, read_ends
@@ -47,7 +48,8 @@ Answer = str | Response | tuple[str | Response, int]
 def new() -> Answer:
     """Show the form; the query presets its trip.
 
-    `again`, `return` and `change` name an order that fills it in; `show` lists the cars.
+    `again`, `return` and `change` name an order that fills it in, `guest` a guest; `show` lists the
+    cars.
     """
     if plan := known_order(request.args.get("change", type=row_id)):
         return _plan_page(plan)
@@ -56,6 +58,7 @@ def new() -> Answer:
     if there := known_order(request.args.get("return", type=row_id)):
         return _page(with_cars(refilled(there, Refill.RETURN), estimator()))
     page = trip_page(TripForm(request.args), search="show" in request.args)
+    page = with_guest(page, request.args.get("guest", type=row_id))
     if "show" in request.args:
         page = with_cars(page, estimator())
     return _page(page)

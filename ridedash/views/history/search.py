@@ -1,12 +1,12 @@
-"""The search: a page of rides for a few words, and the list below the box in the top bar.
+"""The search: a page of rides for a few words. The list below its box: board/search_list.py.
 
 The words identify guests, so they are posted, and encrypted in the address of the page
 (docs/security.md ASVS 14.2.1).
 """
 
-from typing import Any, Final
+from typing import Final
 
-from flask import Blueprint, Response, jsonify, redirect, render_template, request
+from flask import Blueprint, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
@@ -25,7 +25,6 @@ from ridedash.wording import gettext as _
 bp = Blueprint("search", __name__)
 
 MOST: Final = 20  # rides on the page
-LISTED: Final = 8  # rides in the list below the box
 LONGEST_QUERY: Final = 80  # characters; the rest is cut off
 # for page and list together: the list makes a request at each pause in typing
 searches: Final = limiter.shared_limit("240/minute", scope="search", key_func=by_staff_key)
@@ -38,7 +37,7 @@ def show() -> str:
     """Show the page of matching rides; without words, an empty box."""
     given = request.args.get("q", "")
     words = decrypted_words("search", given) if given else ""
-    prop, lines = _found(words or "", MOST)
+    prop, lines = found(words or "", MOST)
     wrong = ""
     if words is None:
         wrong = _("This address can't be read any more. Type your words again.")
@@ -56,39 +55,21 @@ def show() -> str:
 @needs(SEE)
 def ask() -> BaseResponse:
     """Redirect to the page of these words; its address holds them encrypted."""
-    words = _typed()
+    words = typed_words()
     if not words:
         return redirect("/search", code=303)
     return redirect(f"/search?q={encrypted('search', words)}", code=303)
 
 
-@bp.post("/search.json")
-@needs(SEE)
-@searches
-def listed() -> Response:
-    """The first matches, for the list that is shown while the user types."""
-    _prop, lines = _found(_typed(), LISTED + 1)
-    answer = jsonify(rides=[_short(each) for each in lines[:LISTED]], more=len(lines) > LISTED)
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
-
-
-def _typed() -> str:
+def typed_words() -> str:
+    """The words of the posted form, on one line."""
     return one_line(request.form.get("q", ""), LONGEST_QUERY)
 
 
-def _found(words: str, most: int) -> tuple[Property, list[RecordLine]]:
+def found(words: str, most: int) -> tuple[Property, list[RecordLine]]:
     """The user's property, and its rides that match the words."""
     now = services().clock()
     with services().db.read() as db:
         prop = db.get_one(Property, current_staff().property_id)
         found = records(db, prop.id, find_orders(db, prop.id, words, most))
     return prop, lines(found, now, zone(prop.timezone), locale())
-
-
-def _short(found: RecordLine) -> dict[str, Any]:
-    """A ride as static/js/shared/search.js lists it."""
-    state = {"state": found.state.words, "icon": found.state.icon, "tone": found.state.tone}
-    return state | {
-        name: getattr(found, name) for name in ("id", "guest", "room", "car", "to", "plate", "at")
-    }

@@ -40,6 +40,11 @@ function actOf(key, target) {
   return acts.get("").get(key);
 }
 
+/** What a key without a modifier does on this page, wherever the focus is; undefined for none. */
+export function ofPage(key) {
+  return acts.get("").get(key);
+}
+
 const FIELD = "input, textarea, select, [contenteditable=true]";
 
 /** Whether an element accepts typed text. */

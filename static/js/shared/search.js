@@ -1,8 +1,12 @@
 /**
- * The list below the search box: rides that match the typed words. Enter without a choice opens the
- * page of results. Loaded by top_bar.js.
+ * The list below the search box: rides, guests, places, pages, and what a key does on this page,
+ * for the typed words; without words, pages and keys. Enter without a choice opens the page of
+ * results. Loaded by top_bar.js.
  */
 
+import { ofPage } from "./keys.js";
+
+const LINES = "[role=option]:not([aria-disabled])";
 const DEBOUNCE_MS = 160;
 const form = document.querySelector("[data-search]");
 const field = form.querySelector("[name=q]");
@@ -11,6 +15,7 @@ const announcement = form.querySelector("[data-found-said]");
 let timer = null;
 let asking = null; // the last request: older answers are ignored
 let active = -1;
+let answered = null; // the words to which the list is the answer
 
 function close() {
   clearTimeout(timer);
@@ -21,7 +26,7 @@ function close() {
 }
 
 function mark(index) {
-  const options = list.querySelectorAll("[data-href]");
+  const options = list.querySelectorAll(LINES);
   options[active]?.setAttribute("aria-selected", "false");
   active = options[index] ? index : -1;
   if (active < 0) {
@@ -60,31 +65,72 @@ function destination({ plate, to }) {
   return part;
 }
 
-function option(ride, index) {
-  const line = document.createElement("li");
-  line.id = `found-${index}`;
-  line.className = `found-ride grid small tone-${ride.tone}`;
-  line.setAttribute("role", "option");
-  line.setAttribute("aria-selected", "false");
-  line.dataset.href = `/rides/${ride.id}`;
+function line(tone, ...parts) {
+  const made = document.createElement("li");
+  made.className = `found-ride grid small ${tone}`;
+  made.setAttribute("role", "option");
+  made.setAttribute("aria-selected", "false");
+  made.append(...parts);
+  return made;
+}
+
+function ofRide(ride) {
   const who = [ride.guest, ride.room, ride.car].filter(Boolean).join(" · ");
-  line.append(icon(ride.icon), piece("guest", who), piece("state", ride.state), destination(ride));
-  line.append(piece("at", ride.at));
-  return line;
+  const made = line(`tone-${ride.tone}`, icon(ride.icon), piece("guest", who));
+  made.append(piece("state", ride.state), destination(ride), piece("at", ride.at));
+  made.dataset.href = `/rides/${ride.id}`;
+  return made;
+}
+
+function ofLink(link) {
+  const words = [link.title, link.about].filter(Boolean).join(" · ");
+  const made = line(
+    "tone-muted",
+    icon(link.icon),
+    piece("guest", words),
+    piece("state", link.kind),
+  );
+  made.dataset.href = link.url;
+  return made;
+}
+
+/** A line for each key of the list of keys that does something here and has all typed words. */
+function ofKeys(asked) {
+  const words = asked.toLowerCase().split(/\s+/);
+  const ride = document.querySelector("main [data-ride]");
+  return [...document.querySelectorAll("[data-keys-help] [data-key]")].flatMap((each) => {
+    const says = each.querySelector("dd").textContent.trim();
+    const { key, ofRide: needsRide } = each.dataset;
+    if (!ofPage(key) || (needsRide && !ride)) return [];
+    if (!words.every((word) => says.toLowerCase().includes(word))) return [];
+    const made = line("tone-muted", icon("key"), piece("guest", says));
+    made.append(each.querySelector("kbd").cloneNode(true));
+    Object.assign(made.dataset, { act: key, says });
+    return [made];
+  });
+}
+
+function follow(chosen) {
+  if (chosen.dataset.href) return location.assign(chosen.dataset.href);
+  close();
+  field.value = "";
+  field.blur();
+  ofPage(chosen.dataset.act)();
 }
 
 function message(text) {
-  const line = document.createElement("li");
-  line.className = "secondary found-none small";
-  line.setAttribute("role", "option");
-  line.setAttribute("aria-disabled", "true");
-  line.setAttribute("aria-selected", "false");
-  line.textContent = text;
-  return line;
+  const said = document.createElement("li");
+  said.className = "secondary found-none small";
+  said.setAttribute("role", "option");
+  said.setAttribute("aria-disabled", "true");
+  said.setAttribute("aria-selected", "false");
+  said.textContent = text;
+  return said;
 }
 
 function show(lines, words) {
   list.replaceChildren(...lines);
+  lines.forEach((each, index) => (each.id = `found-${index}`));
   mark(-1);
   list.hidden = false;
   field.setAttribute("aria-expanded", "true");
@@ -95,11 +141,25 @@ function tell(words) {
   show([message(words)], words);
 }
 
-async function ask() {
+/** The lines for an answer to these words. */
+function listFor({ rides, more, links }, words) {
+  const keys = ofKeys(words);
+  const said = new Set(keys.map((each) => each.dataset.says));
+  const lines = rides.map(ofRide);
+  if (more) lines.push(message(form.dataset.more));
+  // a page that a key leads to is listed once, with its key
+  lines.push(...links.filter((each) => !said.has(each.title)).map(ofLink), ...keys);
+  if (!lines.length) return tell(form.dataset.none);
+  show(lines, String(lines.length));
+  // Enter opens the page of results if there are any, else the first of the others
+  if (words && !rides.length) mark(0);
+}
+
+/** Show the list for what stands in the field. Resolves to false if it was asked anew meanwhile. */
+export async function open() {
   clearTimeout(timer);
   asking?.abort();
   const words = field.value.trim();
-  if (!words) return close();
   const mine = (asking = new AbortController());
   try {
     // posted, so that no URL contains a guest's name
@@ -110,30 +170,36 @@ async function ask() {
       credentials: "same-origin",
       signal: mine.signal,
     });
-    const { rides, more, error, message: advice } = await answer.json();
-    if (mine.signal.aborted || document.activeElement !== field) return;
+    const found = await answer.json();
+    if (mine.signal.aborted || document.activeElement !== field) return false;
     // the page belongs to an earlier sign-in
-    if (answer.status === 400) return tell(`${error}. ${advice}`);
-    if (!answer.ok) throw new Error(String(answer.status));
-    const lines = rides.map(option);
-    if (more) lines.push(message(form.dataset.more));
-    show(
-      lines.length ? lines : [message(form.dataset.none)],
-      rides.length ? String(rides.length) : form.dataset.none,
-    );
+    if (answer.status === 400) tell(`${found.error}. ${found.message}`);
+    else if (answer.ok) listFor(found, words);
+    else throw new Error(String(answer.status));
   } catch (error) {
-    if (error.name !== "AbortError") tell(form.dataset.failed);
+    if (error.name === "AbortError") return false;
+    tell(form.dataset.failed);
   }
+  answered = words;
+  return true;
+}
+
+/** Enter right after typing: wait for the answer, then do what Enter does with it. */
+async function enter() {
+  if (!(await open())) return;
+  if (active < 0) form.requestSubmit();
+  else follow(list.querySelectorAll(LINES)[active]);
 }
 
 function typed() {
   clearTimeout(timer);
-  timer = setTimeout(ask, DEBOUNCE_MS);
+  if (!field.value.trim()) return close();
+  timer = setTimeout(open, DEBOUNCE_MS);
 }
 
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  const options = list.querySelectorAll("[data-href]");
+  const options = list.querySelectorAll(LINES);
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step && !list.hidden && options.length) {
     event.preventDefault();
@@ -141,10 +207,13 @@ function press(event) {
     mark((next + options.length) % options.length);
   } else if (event.key === "ArrowDown") {
     event.preventDefault();
-    ask();
+    open();
+  } else if (event.key === "Enter" && field.value.trim() && field.value.trim() !== answered) {
+    event.preventDefault();
+    enter();
   } else if (event.key === "Enter" && active >= 0 && !list.hidden) {
     event.preventDefault();
-    location.assign(options[active].dataset.href);
+    follow(options[active]);
   } else if (event.key === "Escape" && !list.hidden) {
     event.preventDefault();
     event.stopPropagation(); // the first Escape closes the list, the second leaves the field
@@ -158,8 +227,8 @@ field.addEventListener("blur", close);
 // the field keeps the focus
 list.addEventListener("pointerdown", (event) => event.preventDefault());
 list.addEventListener("click", (event) => {
-  const line = event.target.closest("[data-href]");
-  if (line) location.assign(line.dataset.href);
+  const chosen = event.target.closest(LINES);
+  if (chosen) follow(chosen);
 });
 form.addEventListener("submit", (event) => !field.value.trim() && event.preventDefault());
 // the user may have typed while the script was loading

@@ -74,7 +74,21 @@ function closeMoreByKey(event) {
 }
 
 function loadSearch() {
-  import("./search.js");
+  return import("./search.js");
+}
+
+/**
+ * Open the list of the search. Ctrl+K and ⌘K are commands, and no letters: they do it from a text
+ * field too.
+ */
+async function commanded(event) {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== "k") return;
+  if (document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  search.elements.q.focus();
+  search.elements.q.select();
+  const { open } = await loadSearch();
+  open();
 }
 
 if (search) {
@@ -86,6 +100,7 @@ if (search) {
   fitWords(field);
   if (document.activeElement === field) loadSearch();
   else search.addEventListener("focusin", loadSearch, { once: true });
+  document.addEventListener("keydown", commanded);
 }
 if (more) {
   document.addEventListener("click", closeMore);

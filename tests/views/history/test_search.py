@@ -208,7 +208,7 @@ def test_the_list_is_short_and_shows_that_there_are_more(
         "icon": "done",
         "tone": "quiet",
     }
-    assert listed(browser_at, "nobody").json == {"rides": [], "more": False}
+    assert listed(browser_at, "nobody").json == {"rides": [], "more": False, "links": []}
 
 
 def test_a_rides_secrets_are_not_in_the_list(desk: Desk, browser_at: FlaskClient) -> None:
@@ -249,7 +249,7 @@ def test_the_box_lists_rides_while_the_user_types_and_keys_open_one(
         expect(box).to_be_focused()
         page.keyboard.type("garcia")
         options = page.get_by_role("listbox", name="Rides found").get_by_role("option")
-        expect(options).to_have_count(2)
+        expect(options).to_have_count(4)  # two rides, and new ones for their guests
         expect(options.first).to_contain_text("José García · PH-1")
         page.keyboard.press("ArrowDown")
         expect(options.first).to_have_attribute("aria-selected", "true")
@@ -327,3 +327,55 @@ def test_the_list_closes_and_shows_empty_results_and_failures(
         expect(listed).to_contain_text("Search does not answer")
         page.context.set_offline(False)
         assert violations(page) == []
+
+
+@pytest.mark.browser
+def test_the_menu_of_commands_opens_from_a_field_and_leads_to_pages(
+    tmp_path: Path, browser: Browser
+) -> None:
+    with served_desk(tmp_path, browser) as served:
+        page = served.staff(viewport={"width": 1280, "height": 800})
+        page.goto("/")
+        page.locator("#guest-find").press("Control+k")
+        expect(page.locator("#search")).to_be_focused()
+        options = page.locator("[data-found] [role=option]")
+        expect(options.filter(has_text="Hand-over")).to_be_visible()
+        assert violations(page, "color-contrast", "aria-allowed-role", "list") == []
+        page.keyboard.type("hist")
+        expect(options).to_have_text(["History"])
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/history")
+
+
+@pytest.mark.browser
+def test_the_menu_of_commands_does_what_a_key_does(tmp_path: Path, browser: Browser) -> None:
+    with served_desk(tmp_path, browser) as served:
+        of_ride = ride(served.desk, "CALL_DRIVER")
+        page = served.staff(viewport={"width": 1280, "height": 800})
+        page.goto("/history")
+        options = page.locator("[data-found] [role=option]")
+        page.keyboard.press("Control+k")
+        expect(options.filter(has_text="New ride")).to_have_count(1)  # by its key alone
+        expect(options.filter(has_text="Change the drop")).to_have_count(0)  # no ride is open
+        page.goto(f"/rides/{of_ride}")
+        page.keyboard.press("Control+k")
+        page.keyboard.type("change the drop")
+        expect(options.filter(has_text="Change the drop").locator("kbd")).to_have_text("D")
+        page.keyboard.press("Enter")
+        expect(page.locator("[data-action=drop] :focus")).to_have_count(1)
+        expect(page.locator("#search")).to_have_value("")
+
+
+@pytest.mark.browser
+def test_names_in_the_list_are_text_and_no_markup(tmp_path: Path, browser: Browser) -> None:
+    with served_desk(tmp_path, browser) as served:
+        name = "<img src=x onerror=alert(1)> Quill"
+        ride(served.desk, guest=name)
+        page = served.staff(viewport={"width": 1280, "height": 800})
+        page.goto("/history")
+        page.locator("#search").fill("quill")
+        options = page.locator("[data-found] [role=option]")
+        expect(options).to_have_count(2)  # the ride, and the guest
+        for each in options.all():
+            expect(each).to_contain_text(name)
+        expect(page.locator("[data-found] img")).to_have_count(0)

@@ -49,7 +49,7 @@ NEEDS = {
         auth.sign_out me.show me.change_password me.prefer me.choose_language me.sign_out_everywhere
         staying.stay
         outgoing.card outgoing.show_receipt
-        history.show history.ask search.show search.ask search.listed handover.show
+        history.show history.ask search.show search.ask search_list.listed handover.show
         restored.show group_cards.show series.show demo_day.show lists.show
     """,
     "book": """

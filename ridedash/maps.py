@@ -23,6 +23,8 @@ DEFAULT_ZOOM: Final = 15
 MIN_ZOOM: Final = 10
 SANDBOX_MIN_ZOOM: Final = 11  # the sandbox draws no tiles from further away
 MAX_ZOOM: Final = 18
+SANDBOX_NAMES_FROM: Final = 15  # from this zoom on the tiles name hotels and hospitals
+NAMES_FROM: Final = 17  # as OpenStreetMap's own style does
 AREA_STYLE: Final[dict[str, Any]] = {
     "color": "#1d4ed8",
     "weight": 1.5,
@@ -78,7 +80,8 @@ class MapParts:
     Leaflet is loaded, in a script element with the page's nonce. `zone` is the global of the
     hotspot's layer, which map.js takes over, or None. `tiles` is the global of the base layer.
     `by_day` and `by_night` are the addresses of its tiles for light and dark pages; `by_night` is
-    "" when there are no dark tiles. `credit` is the attribution of the tiles, as text.
+    "" when there are no dark tiles. `credit` is the attribution of the tiles, as text. The tiles
+    themselves name a property from the zoom `names_from` on.
     """
 
     name: str
@@ -89,6 +92,7 @@ class MapParts:
     tiles: str
     by_day: str
     by_night: str
+    names_from: int
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,7 @@ def map_parts(
         f"tile_layer_tiles_{map_id}",
         settings.tiles_url,
         tiles_by_night(settings.tiles_url),
+        SANDBOX_NAMES_FROM if _SANDBOX_TILES.fullmatch(settings.tiles_url) else NAMES_FROM,
     )
 
 

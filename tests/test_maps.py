@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import pytest
 
 from ridedash.geo import LatLng
-from ridedash.maps import MIN_ZOOM, Shapes, _frame, map_parts
+from ridedash.maps import MIN_ZOOM, NAMES_FROM, Shapes, _frame, map_parts
 from ridedash.sandbox.tiles import server
+from ridedash.sandbox.tiles.labels import RANKING
 
 HERE = LatLng(-38.5, -128.0)
 RING = (LatLng(-38.4, -128.1), LatLng(-38.4, -127.9), LatLng(-38.6, -127.9))
@@ -46,6 +47,13 @@ def test_the_sandboxs_tiles_have_an_address_by_night(by_day: str, by_night: str)
     assert f"window.{parts.tiles} = L.tileLayer(" in parts.script
     chosen = f'matchMedia("(prefers-color-scheme: dark)").matches ? "{by_night}" : "{by_day}"'
     assert (chosen in parts.script) is bool(by_night)
+
+
+@pytest.mark.parametrize("kind", ["hotel", "hospital"])
+def test_the_map_knows_from_which_zoom_on_its_tiles_name_the_property(kind: str) -> None:
+    assert map_parts(Tiles(), center=HERE).names_from == RANKING[kind][0] == 15
+    foreign = Tiles(tiles_url="https://tiles.example/{z}/{x}/{y}.png")
+    assert map_parts(foreign, center=HERE).names_from == NAMES_FROM
 
 
 @pytest.mark.parametrize(

@@ -187,20 +187,16 @@ export class Fleet {
     this.#write(pen, "!", x, y, { size: 12, colour: this.#colour("card") });
   }
 
-  /** The name of the property at its marker, if there is room for it. */
+  /** The name of the property at its marker: over the tiles' names, until they have it too. */
   #home(pen, at, size) {
-    const { home } = this.map;
-    if (!home) return;
+    const { home, zoom, namesFrom } = this.map;
+    if (!home || zoom >= namesFrom) return;
     const text = shortened(home.name);
     const mark = { ...at(home.lat, home.lng), width: 28, height: 28 };
     const sides = { width: this.#width(pen, text, 12) + 10, height: 20 };
     const box = placed(mark, sides, size, [...this.map.boxes(), ...this.shown]);
     if (!box.free) return;
-    this.#write(pen, text, box.x, box.y, {
-      size: 12,
-      colour: this.#colour("ink"),
-      halo: this.#colour("card"),
-    });
+    this.#plate(pen, box, text);
   }
 
   #label(pen, cab, size) {
@@ -210,6 +206,10 @@ export class Fleet {
     const sides = { width: this.#width(pen, text, 12) + 12, height: 22 };
     const around = { ...cab, width: cab.width + 16, height: cab.height + 16 };
     const box = placed(around, sides, size, [...this.map.boxes(), ...others]);
+    this.#plate(pen, box, text);
+  }
+
+  #plate(pen, box, text) {
     pen.fillStyle = this.#colour("card");
     pen.strokeStyle = this.#colour("edge");
     pen.lineWidth = 1;
@@ -219,13 +219,10 @@ export class Fleet {
     this.#write(pen, text, box.x, box.y, { size: 12, colour: this.#colour("ink") });
   }
 
-  #write(pen, text, x, y, { size, colour, halo }) {
+  #write(pen, text, x, y, { size, colour }) {
     pen.font = `650 ${size}px ${FONT}`;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    pen.lineWidth = 4;
-    pen.strokeStyle = halo ?? "";
-    if (halo) pen.strokeText(text, x, y + 1);
     pen.fillStyle = colour;
     pen.fillText(text, x, y + 1);
   }

@@ -42,7 +42,8 @@ const CAB_PARTS = [
 export class RideMap {
   /**
    * `element` has data-map (the name of the global) and, when the server drew a zone, data-zone.
-   * With data-home, {lat, lng, name} as JSON, the property is marked. With data-by-night the layer
+   * With data-home, {lat, lng, name} as JSON, the property is marked; the tiles name it from the
+   * zoom data-names-from on. With data-by-night the layer
    * data-tiles gets its tiles from that address when the page becomes dark, and from data-by-day
    * when it becomes light. With a button [data-map-again] the view follows the ride until a person
    * moves it; then it stays, until the button is pressed.
@@ -60,6 +61,7 @@ export class RideMap {
     this.#far();
     this.#followNight();
     this.home = JSON.parse(element.dataset.home ?? "null");
+    this.namesFrom = Number(element.dataset.namesFrom);
     if (this.home) this.#markHome(this.home);
     this.#yieldToPeople();
     this.#nameZoom();

@@ -476,6 +476,14 @@ def test_a_refused_form_is_shown_again_beside_the_list_with_its_text(
     expect(page).to_have_url(f"{served.url}/?ride={order_id}")
 
 
+# zooms the map to its property, and waits until all is drawn
+ZOOMED = """async (zoom) => {
+  const { map, home } = { map: window[document.querySelector("[data-map]").dataset.map],
+    home: JSON.parse(document.querySelector("[data-home]").dataset.home) };
+  window.written.length = 0;
+  map.setView([home.lat, home.lng], zoom, { animate: false });
+  for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame);
+}"""
 WRITTEN = """() => {
   window.written = [];
   const plain = CanvasRenderingContext2D.prototype.fillText;
@@ -485,6 +493,19 @@ WRITTEN = """() => {
     return plain.call(this, text, x, y);
   };
 }"""
+
+
+@pytest.mark.parametrize(("zoom", "named"), [(13, True), (15, False)])
+def test_the_map_names_the_property_where_its_tiles_do_not(
+    served: Served, zoom: int, named: bool
+) -> None:
+    page = served.staff(viewport=WIDE)
+    page.add_init_script(f"({WRITTEN})()")
+    page.goto("/")
+    expect(page.locator(f"{CAB} .map-home")).to_be_visible()
+    page.evaluate(ZOOMED, zoom)
+    drawn = page.evaluate("() => window.written.map(([text]) => text)")
+    assert ("Grand Meridian Hotel" in drawn) is named
 
 
 def test_the_map_marks_the_property_and_each_cab_with_its_room_inside_the_map(

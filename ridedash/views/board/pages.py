@@ -21,6 +21,7 @@ from ridedash.inputs import row_id
 from ridedash.maps import MapParts, map_parts
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.models.people import Property
+from ridedash.views.board.first_steps import first_steps
 from ridedash.views.board.kiosks import KioskCall, calls_of, desk_kiosks
 from ridedash.views.board.rows import REVISION, BoardRow, revision
 from ridedash.views.board.state import Board, Shown, board_of, marks_of
@@ -106,6 +107,7 @@ def board() -> str:
         prop = db.get_one(Property, current_staff().property_id)
         calls = calls_of(db, bar.rings, s.clock())
         kiosks = desk_kiosks(db, s.clock())
+        steps = first_steps(db, prop)
     found = _board(bar)
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
@@ -115,6 +117,7 @@ def board() -> str:
         needs=_needs(found, bar),
         calls=calls,
         kiosks=kiosks,
+        first_steps=steps,
         tries_kiosk=s.settings.demo and may(MANAGE),
         map=_map(found, prop),
         home=home_of(prop),

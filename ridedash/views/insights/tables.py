@@ -21,11 +21,14 @@ ON_PAPER: Final = 5
 
 @dataclass(frozen=True)
 class MetricTile:
-    """One metric at the top: its name, its figures, remarks, and its earlier value."""
+    """One metric at the top: its name, its figures (by currency), one remark, its earlier value.
+
+    `note` and `before` are "" where there is nothing to say.
+    """
 
     label: str
     figures: Sequence[str]
-    notes: Sequence[str]
+    note: str
     before: str
     tone: str = ""
 
@@ -66,30 +69,18 @@ def tiles(month: Month, locale: str) -> list[MetricTile]:
         MetricTile(
             _("Rides"),
             [_count(now.rides)],
-            [_("%(n)s completed", n=_count(now.completed))],
+            _("%(n)s completed", n=_count(now.completed)),
             _more(now, then),
         ),
         _spend(now, then, locale),
-        _wait(
-            _("From booking to driver"),
-            month.now.driver_waits,
-            month.before.driver_waits,
-            now.driver_s,
-            now.driver_n,
-        ),
-        _wait(
-            _("From driver to guest"),
-            month.now.guest_waits,
-            month.before.guest_waits,
-            now.guest_s,
-            now.guest_n,
-        ),
+        _wait(_("From booking to driver"), month.now.driver_waits, month.before.driver_waits),
+        _wait(_("From driver to guest"), month.now.guest_waits, month.before.guest_waits),
         _cancelled(now, then, locale),
         MetricTile(
             _("No driver found"),
             [_count(now.no_driver)],
-            _parts(now.no_driver, now.rides),
-            _before(_count(then.no_driver)),
+            _part(now.no_driver, now.rides),
+            _beside(then, then.no_driver),
             "warn" if now.no_driver else "",
         ),
         _unknown(now, then),
@@ -206,11 +197,16 @@ def _before(figure: str) -> str:
     return _("before: %(figure)s", figure=figure)
 
 
-def _parts(some: int, of: int) -> list[str]:
-    """The share in all rides, in words."""
+def _beside(then: Figures, number: int) -> str:
+    """The earlier number of some rides; "" if there were none of any kind to compare with."""
+    return _before(_count(number)) if then.rides else ""
+
+
+def _part(some: int, of: int) -> str:
+    """The share in all rides, in words; "" for none."""
     if not some:
-        return []
-    return [_("%(n)s%% of the rides", n=decimal(100 * some / of, page_locale()))]
+        return ""
+    return _("%(n)s%% of the rides", n=decimal(100 * some / of, page_locale()))
 
 
 def _more(now: Figures, then: Figures) -> str:
@@ -223,59 +219,51 @@ def _more(now: Figures, then: Figures) -> str:
 
 
 def _spend(now: Figures, then: Figures, locale: str) -> MetricTile:
-    notes = [_("for completed rides")]
+    note = _("for completed rides")
     if now.unpriced:
-        notes.append(_("%(n)s without a price", n=_count(now.unpriced)))
-    return MetricTile(
-        _("Spend"),
-        _each_currency(now.sums, locale) or ["–"],
-        notes,
-        _before(money_words(then.sums, locale) or "–"),
-    )
+        note = _("%(n)s without a price", n=_count(now.unpriced))
+    earlier = money_words(then.sums, locale)
+    before = _before(earlier) if earlier else ""
+    return MetricTile(_("Spend"), _each_currency(now.sums, locale) or ["–"], note, before)
 
 
-def _wait(
-    label: str, now: Counter[int], then: Counter[int], seconds: int, rides: int
-) -> MetricTile:
-    """The median wait, beside the average, which the tables have for each group."""
-    notes = []
-    if rides:
-        notes.append(_half_of(rides))
-    if rides > 1:  # all figures of one ride are the same
-        notes.append(_("9 of 10 within %(time)s", time=_known(within(now, 9, 10))))
-        notes.append(_("%(time)s on average", time=_known(mean(seconds, rides))))
-    return MetricTile(label, [_known(median(now))], notes, _before(_known(median(then))))
+def _wait(label: str, now: Counter[int], then: Counter[int]) -> MetricTile:
+    """The median wait. The tables have averages, which they can add up for each group."""
+    before = _before(_known(median(then))) if then else ""
+    return MetricTile(label, [_known(median(now))], _spread(now), before)
+
+
+def _spread(waits: Counter[int]) -> str:
+    """How far most waits are from the median; the figures of one ride are all the same."""
+    if not waits:
+        return ""
+    if waits.total() == 1:
+        return _("the only ride")
+    return _("median; 9 of 10 within %(time)s", time=_known(within(waits, 9, 10)))
 
 
 def _known(seconds: int | None, unknown: str = "–") -> str:
     return unknown if seconds is None else span(seconds)
 
 
-def _half_of(rides: int) -> str:
-    return ngettext("the only ride", "half of %(n)s rides", rides, n=_count(rides))
-
-
 def _unknown(now: Figures, then: Figures) -> MetricTile:
     """The orders whose outcome is or was unknown; in their colour while one still is."""
     label = _("Outcome unknown")
     figures = [_count(now.unknown + now.cleared)]
-    before = _before(_count(then.unknown + then.cleared))
+    before = _beside(then, then.unknown + then.cleared)
     if not now.unknown:
-        return MetricTile(label, figures, [], before)
-    notes = [_("%(n)s still open", n=now.unknown)]
-    return MetricTile(label, figures, notes, before, "unknown")
+        return MetricTile(label, figures, "", before)
+    note = _("%(n)s still open", n=now.unknown)
+    return MetricTile(label, figures, note, before, "unknown")
 
 
 def _cancelled(now: Figures, then: Figures, locale: str) -> MetricTile:
-    notes = _parts(now.cancelled, now.rides)
+    note = _part(now.cancelled, now.rides)
     if now.charged:
-        notes.append(
-            _(
-                "%(n)s after free cancelling had ended: %(fees)s by the offers' terms",
-                n=_count(now.charged),
-                fees=money_words(now.fees, locale),
-            )
+        note = _(
+            "%(n)s too late to be free: %(fees)s by their terms",
+            n=_count(now.charged),
+            fees=money_words(now.fees, locale),
         )
-    return MetricTile(
-        _("Cancelled"), [_count(now.cancelled)], notes, _before(_count(then.cancelled))
-    )
+    before = _beside(then, then.cancelled)
+    return MetricTile(_("Cancelled"), [_count(now.cancelled)], note, before)

@@ -21,7 +21,7 @@ from tests.views.kiosk.kiosk_screens import LAYOUTS, FakeKiosk, fake_kiosk, pres
 LOOKS = ("light", "dark", "contrast", "large", "lower")
 LANGUAGES = ("en", "ar", "hi", "ja")
 A_SHEET = 12
-ACROSS = {"portrait": 6, "landscape": 3, "tablet": 4, "tablet-portrait": 6}
+UPRIGHT, ACROSS = 6, {"landscape": 3}  # screens beside each other; four of a tablet
 WIDE_PX = 1600
 Shot = tuple[str, bytes]
 
@@ -46,9 +46,10 @@ def main(arguments: list[str]) -> int:
                     for shot in taken(kiosk, layout, look, language)
                     if not asked.screens or shot[0].split()[0] in asked.screens
                 ]
+                across = UPRIGHT if "portrait" in layout else ACROSS.get(layout, 4)
                 for first in range(0, len(shots), A_SHEET):
                     path = asked.folder / f"{layout}-{look}-{first // A_SHEET + 1}.png"
-                    lay(browser, shots[first : first + A_SHEET], ACROSS[layout], path)
+                    lay(browser, shots[first : first + A_SHEET], across, path)
                     print(path, flush=True)
         browser.close()
     return 0

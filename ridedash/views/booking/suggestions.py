@@ -31,7 +31,7 @@ PlaceFacts = tuple[str, float, float]  # name, lat, lng
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A place to choose. `kind` says in a word why it is suggested: often, lately, or "".
+    """A place to choose. `kind` says in a word why it is suggested: often, recent, or "".
 
     `slot` is the key of a favourite, or "". `minutes` is the duration of a ride from the property's
     own pickup, in words, or "".
@@ -63,7 +63,7 @@ def suggested(
     slots = {place.name: str(place.slot) for place in favourites}
     minutes = _minutes(home, drops)
     of_property = [(place.name, place.lat, place.lng) for place in favourites]
-    groups = ((_("often"), often), ("", of_property), (_("lately"), _latest(drops)))
+    groups = ((_("often"), often), ("", of_property), (_("recent"), _latest(drops)))
     found: dict[str, Suggestion] = {}
     for kind, group in groups:
         for name, lat, lng in group:

@@ -70,6 +70,7 @@ WORDS: Final[dict[str, Text]] = {
     # B2: another place
     "which_place": lazy("Which place?"),
     "type_place": lazy("Type its name or its street."),
+    "place_typed": lazy("Name or street"),
     "two_letters": lazy("Two letters are enough to begin."),
     "nothing_found": lazy("We found no such place. Try another word."),
     "tab_airport": lazy("Airport"),

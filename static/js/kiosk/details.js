@@ -201,7 +201,7 @@ function form(k, { question, lead, next, ...rest }) {
 function part(k, { key, label, why, masked, before = "" }, choose) {
   const field = make("input", "strong k-field full");
   describe(field, key, label, "");
-  field.placeholder = label; // used if large letters leave no room for a label above (kiosk.css)
+  field.placeholder = " "; // kiosk.css asks whether the field is empty
   const made = { field, before };
   const title = make("span", "secondary k-label", label);
   const node = control(`field-${key}`, "k-part grid gap-1", choose, title, field);

@@ -154,8 +154,8 @@ export function place(k) {
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", k.t("which_place"));
   const field = make("input", "strong k-field full");
-  describe(field, "query", k.t("type_place"), visit.typed);
-  field.placeholder = k.t("type_place");
+  describe(field, "query", k.t("place_typed"), visit.typed);
+  field.placeholder = k.t("place_typed");
   k.booking.parts = { list, field };
   const top = typing ? [make("div", "k-entry", field)] : [tabs(k)];
   top.push(swap(k, typing, LATIN_ONLY.has(base) ? "latin_letters" : "type_place"));

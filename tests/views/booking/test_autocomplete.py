@@ -283,7 +283,7 @@ def test_where_the_ride_begins_is_no_drop_for_it(desk: Desk) -> None:
     for nonsense in ("", "x", "91,0", "1"):
         assert names(end="drop", other=nonsense) == names(end="drop")
     page = desk.client.get("/rides/new").text  # its pickup is the property's own
-    assert drop_tiles(page) == ["1 Harbour Station", "Airport lately · about 22 min"]
+    assert drop_tiles(page) == ["1 Harbour Station", "Airport recent · about 22 min"]
 
 
 def test_a_suggested_drop_shows_how_long_the_ride_from_the_property_took(desk: Desk) -> None:
@@ -310,7 +310,7 @@ def test_cars_without_a_drop_stand_below_the_suggested_drops(desk: Desk) -> None
         return drop_tiles(desk.client.get("/products.json", query_string=query).get_json()["html"])
 
     assert shown(**ends, guest=guest_id) == ["Airport often · about 22 min"]
-    assert shown(**ends) == ["Airport lately · about 22 min"]
+    assert shown(**ends) == ["Airport recent · about 22 min"]
     assert shown(**TRIP) == []
 
 

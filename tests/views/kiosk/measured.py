@@ -21,6 +21,14 @@ MEASURE = """(mm) => {
   const name = (node) => node.dataset.press ?? `${node.className}: ${node.textContent}`;
   const controls = [...document.querySelectorAll("[data-press]")].filter(shown);
   const texts = [];
+  // where a car is met stands below the question, outside of its part, on the narrowest screen
+  const placed = [...document.querySelectorAll(".k-controls .k-meet")].find(
+    (node) => getComputedStyle(node).position === "absolute");
+  const words = placed && document.querySelector(".k-words");
+  const roomBelow = placed && { left: words.getBoundingClientRect().left,
+    right: words.getBoundingClientRect().right,
+    top: words.lastElementChild.getBoundingClientRect().bottom,
+    bottom: document.querySelector(".k-stage").getBoundingClientRect().bottom };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text = walker.nextNode(); text; text = walker.nextNode()) {
     const node = text.parentElement;
@@ -30,7 +38,8 @@ MEASURE = """(mm) => {
     range.selectNodeContents(text);
     const rects = [...range.getClientRects()];
     const inside = node.closest(".k-press, .k-words, .k-controls, .k-bar, .k-head, .k-sheet-box");
-    const home = inside.getBoundingClientRect();
+    const home = placed?.contains(node) && !inside.matches(".k-press")
+      ? roomBelow : inside.getBoundingClientRect();
     const size = Number.parseFloat(getComputedStyle(node).fontSize);
     const room = size * 0.2; // the box of a line is taller than its letters
     const out = rects.some((r) => r.left < home.left - 1 || r.right > home.right + 1 ||

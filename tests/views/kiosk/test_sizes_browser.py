@@ -94,6 +94,20 @@ def test_controls_are_large_and_apart_and_within_reach_and_nothing_is_cut_off(
     assert found == []
 
 
+@pytest.mark.parametrize("language", ["en", "de", "hi"])
+def test_the_smallest_screen_shows_two_cars_and_says_what_a_field_is_for(
+    kiosk: FakeKiosk, language: str
+) -> None:
+    page = kiosk.page("least")
+    for screen in walk(kiosk, page, language):
+        if screen == "car":
+            assert page.locator(".k-car:visible").count() >= 2
+        if screen == "who":
+            label = page.locator(".k-part:not(.is-chosen) .k-label")
+            assert label.is_visible()
+            assert label.evaluate("label => label.scrollWidth <= label.clientWidth")
+
+
 def test_the_words_of_a_held_clock_have_room_beside_all_that_a_ride_shows(
     kiosk: FakeKiosk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

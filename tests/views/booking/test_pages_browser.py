@@ -623,6 +623,21 @@ def test_with_forced_colours_the_choice_of_now_or_later_is_seen(browsed: Browsed
     assert [now.evaluate(outline), later.evaluate(outline)] == ["solid", "none"]
 
 
+BAND = """band => {
+  const { backgroundImage, color } = getComputedStyle(band);
+  return [backgroundImage.split("(")[0], color];
+}"""
+
+
+def test_with_forced_colours_the_band_of_a_demo_keeps_its_stripes(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/rides/new")
+    usual = page.locator(".demo-band").evaluate(BAND)
+    assert usual[0] == "repeating-linear-gradient"
+    page.emulate_media(forced_colors="active")
+    assert page.locator(".demo-band").evaluate(BAND) == usual
+
+
 BAR = """() => [...document.querySelectorAll(".bar-in *")]
   .filter((part) => part.matches("a, button, input, summary, .bar-property"))
   .filter((part) => part.checkVisibility())

@@ -623,6 +623,23 @@ def test_with_forced_colours_the_choice_of_now_or_later_is_seen(browsed: Browsed
     assert [now.evaluate(outline), later.evaluate(outline)] == ["solid", "none"]
 
 
+SQUEEZED = """() => {
+  const row = document.createElement("div");
+  row.className = "alert";
+  row.style.inlineSize = "12rem";
+  row.innerHTML = '<span>The words of a long message</span><a class="btn" href="/">Look</a>';
+  document.querySelector("main").append(row);
+  const range = document.createRange();
+  range.selectNodeContents(row.lastChild);
+  return range.getClientRects().length;
+}"""
+
+
+def test_a_button_beside_long_words_stays_as_wide_as_its_longest_word(browsed: Browsed) -> None:
+    browsed.open("/rides/new")
+    assert browsed.page.evaluate(SQUEEZED) == 1
+
+
 BAND = """band => {
   const { backgroundImage, color } = getComputedStyle(band);
   return [backgroundImage.split("(")[0], color];

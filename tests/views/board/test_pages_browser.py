@@ -15,7 +15,7 @@ from ridedash.store.models.people import Property, Staff
 from ridedash.store.orders import Order, Ride
 from tests.views.admin.test_kiosks import add_kiosk
 from tests.views.ride_pages import NOON, snapshot_facts
-from tests.views.served import SET_BACK, Served, map_there, served_desk, violations
+from tests.views.served import PHONE, SET_BACK, Served, map_there, served_desk, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -386,11 +386,11 @@ def test_a_suggested_action_works_before_the_first_poll(served: Served) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])
-def test_the_lines_of_a_row_begin_at_one_edge(served: Served, language: str) -> None:
+def test_the_lines_of_a_row_on_a_phone_begin_at_one_edge(served: Served, language: str) -> None:
     desk = served.desk
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "language", language))
     desk.order("BOOKED", "CALL_DRIVER", room="7")
-    page = opened(served)
+    page = opened(served, viewport=PHONE)
     starts = """all => all.map((each) => {
       const range = document.createRange();
       range.selectNodeContents(each);

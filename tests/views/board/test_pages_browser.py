@@ -20,6 +20,7 @@ from tests.views.served import PHONE, SET_BACK, Served, map_there, served_desk, 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 WIDE = {"width": 1280, "height": 800}
+TALL = {"width": 1280, "height": 920}  # a window whose map has room beside a chosen ride
 CAB = "[data-board] .desk-map"
 # the path of a line with four, and with five, commands L
 PARTS_4, PARTS_5 = (re.compile(rf"^([^L]*L){{{n}}}[^L]*$") for n in (4, 5))
@@ -515,7 +516,7 @@ def test_a_short_trip_is_fitted_again_after_a_long_one(served: Served) -> None:
 def test_a_map_that_a_person_has_moved_stays_until_it_follows_again(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     served.desk.order("BOOKED", "IN_PROGRESS")
-    page = opened(served, f"/?ride={order_id}")
+    page = opened(served, f"/?ride={order_id}", viewport=TALL)
     expect(headline(page)).to_contain_text("on the way")
     again = page.get_by_role("button", name="Follow again")
     map_there(page)
@@ -557,7 +558,7 @@ def test_the_path_that_the_chosen_cab_has_driven_is_on_the_map(served: Served) -
             s.add(PathPoint(order_id=order_id, at=at, **point))
 
     served.desk.add(driven)
-    page = opened(served, f"/?ride={order_id}")
+    page = opened(served, f"/?ride={order_id}", viewport=TALL)
     line = page.locator(f"{CAB} path.map-line")
     expect(line).to_have_attribute("d", PARTS_4)
     page.goto(f"/rides/{order_id}")

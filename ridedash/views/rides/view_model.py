@@ -56,7 +56,7 @@ NOT_FOR_GUESTS: Final[dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Undo:
+class UndoOffer:
     """A press that can be taken back: by which action, and until when that is offered.
 
     `act` is restore for a ride that was cancelled, and withdraw or abort for a new order.
@@ -107,7 +107,7 @@ class RideView:
     said_create: str  # the service's own words when it accepted the order, for staff
     said_drop: str  # the same for the last change of drop
     fee_from: str  # when cancelling begins to cost; "" if unknown, or if the clock is stopped
-    undo: Undo | None  # the last press, while the page offers to take it back
+    undo: UndoOffer | None  # the last press, while the page offers to take it back
     # last good poll: sent as a header, not in the JSON, because it changes without the version
     seen_at: datetime | None
     updated: str  # the age in words at `now`, for readers without scripts
@@ -271,21 +271,21 @@ def _for_staff(facts: RideFacts, audience: Audience) -> dict[str, Any]:
     }
 
 
-def _undo(page: OrderPage, now: datetime) -> Undo | None:
+def _undo(page: OrderPage, now: datetime) -> UndoOffer | None:
     """How the last press can be taken back.
 
     A new order is withdrawn before it is sent, and its search stopped once it has a number: in
     between nothing can be taken back. A press that made several rides has a page for all of them.
     """
     if _may_come_back(page, now):
-        return Undo("restore", stamp(undo_until(page.order)))
+        return UndoOffer("restore", stamp(undo_until(page.order)))
     several = page.car or page.series or page.way_back or page.order.back_of
     until = page.order.created_at + BOOK_UNDO
     if several or page.staff is None or now >= until:
         return None
     for action in allowed_actions(page):
         if action.allowed and action.name in ("withdraw", "abort"):
-            return Undo(action.name, stamp(until))
+            return UndoOffer(action.name, stamp(until))
     return None
 
 

@@ -325,7 +325,7 @@ function summed(cabs) {
     tone: cabs.every(({ tone }) => tone === cabs[0].tone) ? cabs[0].tone : "ink-2",
     stale: cabs.every(({ stale }) => stale),
     needs: cabs.some(({ needs }) => needs),
-    label: [...first, ...(rest ? [`+${rest}`] : [])].join(", "),
+    label: [...first, ...(rest ? [`+${rest}`] : [])].join(" · "),
   };
 }
 

@@ -43,8 +43,8 @@ _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
         _("It is not ordered yet, so cancelling costs nothing."),
     ),
     "abort": (
-        _("Stop the search"),
-        "close",
+        _("Cancel ride"),
+        "cancelled",
         _("Stops looking for a driver. Only possible before one accepts."),
     ),
     "cancel": (
@@ -83,7 +83,6 @@ _NOTES: Final[dict[str, Text]] = {
     "no_booking_id": _("No booking number yet, so it can't be stopped now."),
     "armed": _("Will be cancelled as soon as it is matched."),
     "too_late": _("A driver has accepted."),
-    "too_early": _("Once a driver has accepted."),
     "on_trip": _("Not possible any more."),
     "ended": _("The ride has ended."),
     "given": _("Feedback was sent."),

@@ -82,9 +82,9 @@ def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
     page = staff_page()
     story.book(page, "mini", "Guest Sanderling")
     story.wait_status(page, "ALLOTMENT_PENDING")
-    story.open_panel(page, "Stop the search")
+    story.open_panel(page, "Cancel ride")
     story.look(page, "taxi-stop-asked")
-    page.get_by_role("button", name="Stop the search").click()
+    page.get_by_role("button", name="Cancel ride").click()
     story.wait_status(page, "BOOKING_CANCELLED")
     story.look(page, "taxi-stopped")
 

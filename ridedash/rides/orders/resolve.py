@@ -37,7 +37,9 @@ LINKABLE: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
 LEAST_REASON: Final = 3  # characters
 # for how long a page offers to undo a withdrawal
 UNDO_OFFERED: Final = timedelta(seconds=10)
-# for how long that press is accepted: the time of the page, and of a slow press
+# for how long the page of a new order offers to take the press of Book back
+BOOK_UNDO: Final = timedelta(seconds=20)
+# for how long the undo of a withdrawal is accepted: the time of the page, and of a slow press
 UNDO_TAKEN: Final = timedelta(seconds=20)
 LONGEST_REASON: Final = 500  # characters; a few sentences for a later question
 

@@ -73,7 +73,6 @@ class ActionAllowed:
 NO_BOOKING_ID: Final = "no_booking_id"
 ARMED: Final = "armed"  # a cancel is waiting for the booking id
 TOO_LATE: Final = "too_late"  # a driver is allotted: too late for abort, but cancel may be possible
-TOO_EARLY: Final = "too_early"  # no driver is allotted yet
 ON_TRIP: Final = "on_trip"
 ENDED: Final = "ended"
 GIVEN: Final = "given"  # feedback was sent
@@ -162,12 +161,9 @@ def _ride_actions(
     if status == wire.INVOICE and kind is wire.Kind.AUTO:
         return ()
     if status is None or status in ABORTABLE:
-        stop: tuple[ActionAllowed, ...] = (
-            ActionAllowed("abort", True),
-            ActionAllowed("cancel", False, TOO_EARLY),
-        )
+        stop = ActionAllowed("abort", True)
     elif may_cancel(status, kind):
-        stop = (ActionAllowed("cancel", True),)
+        stop = ActionAllowed("cancel", True)
     else:
-        stop = (ActionAllowed("cancel", False, ON_TRIP),)
-    return (*stop, ActionAllowed("drop", True))
+        stop = ActionAllowed("cancel", False, ON_TRIP)
+    return ActionAllowed("drop", True), stop

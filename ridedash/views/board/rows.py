@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import math
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -50,7 +51,8 @@ class BoardRow:
     """One ride of the list.
 
     `group` is unknown, needs, now, later or done; `placed` is the time of the order, in done of its
-    end. `car` distinguishes the rides of one press. `eta`: the minutes until the cab arrives.
+    end. `car` distinguishes the rides of one press; `fold` is equal for the cars that one guest has
+    of them, which the list can show as one row. `eta`: the minutes until the cab arrives.
     `seen` is when the service last answered about the ride, if that is too long ago. `waiting` is
     true until the order has left SENDING. `mark` is the doorman's mark. `plate`, `eta` and `seen`
     are of a ride that is under way, `why` and `do` of one that needs attention.
@@ -64,6 +66,7 @@ class BoardRow:
     guest: str
     room: str
     car: str
+    fold: str = ""
     to: str
     plate: str = ""
     eta: str = ""
@@ -151,9 +154,10 @@ def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
 
 
 def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
-    """The order within a rank: later rides by their time, ended and others newest first.
+    """The order within a rank: later rides by their time, others by the minutes until they arrive.
 
-    The cars of one press were placed at one instant, and are in the order of their numbers.
+    Those without minutes follow, and what needs somebody and ended rides are newest first. The cars
+    of one press were placed at one instant, and are in the order of their numbers.
     """
     order = facts.page.order
     then = order.pickup_at or order.guest_until
@@ -163,7 +167,16 @@ def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
         # without a time, the ride counts as ended just now
         return -(_ended_at(facts.page) or facts.now).timestamp(), -order.id
     number, _cars = facts.page.car or (0, 0)
-    return 0.0, -order.created_at.timestamp(), number, -order.id
+    return _arrives(facts, rank), -order.created_at.timestamp(), number, -order.id
+
+
+def _arrives(facts: RideFacts, rank: int) -> float:
+    """The minutes until a cab arrives; whole ones, so that rows rarely change places."""
+    if rank == NEEDS or facts.status not in (wire.CALL_DRIVER, wire.IN_PROGRESS):
+        return 0.0
+    if facts.eta_s is None:
+        return math.inf
+    return round(facts.eta_s / 60)
 
 
 def _ended_at(page: OrderPage) -> datetime | None:
@@ -185,6 +198,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         guest=page.guest.name,
         room=page.order.room or "",
         car=belonging(page.car, page.series, back=page.order.back_of is not None),
+        fold=_fold(page),
         to=_drop_name(facts),
         placed=_placed(facts, group),
         timer=_timer(parts.timer(facts)),
@@ -199,6 +213,12 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         why = _unless_repeated(words.headline, need.why)
         row = replace(row, why=why, do=need.do, mark="")
     return row
+
+
+def _fold(page: OrderPage) -> str:
+    if page.car is None:
+        return ""
+    return revision([page.order.group_key, page.order.guest_id])
 
 
 def _drop_name(facts: RideFacts) -> str:

@@ -10,7 +10,7 @@ from werkzeug.exceptions import NotFound
 
 from ridedash.__about__ import __version__
 from ridedash.extensions import language, limiter, services
-from ridedash.rides.orders.resolve import undo_until
+from ridedash.rides.orders.resolve import BOOK_UNDO, undo_until
 from ridedash.service_time import ServiceTime
 from ridedash.store.board import SHIFT
 from ridedash.store.orders import OrderPage
@@ -40,7 +40,8 @@ def expires_at(page: OrderPage, now: datetime, time: ServiceTime) -> datetime:
     changes += [each + SHIFT for each in starts if each]
     if ride and ride.swapped_at:
         changes.append(ride.swapped_at + OLD_PLATE_FOR)
-    instants = (facts.fee_from, facts.retries_at, undo_until(order), order.guest_until)
+    undos = (order.created_at + BOOK_UNDO, undo_until(order))
+    instants = (facts.fee_from, facts.retries_at, *undos, order.guest_until)
     changes += [each for each in instants if each]
     return min(each for each in changes if each > now)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from ridedash import wire
 from ridedash.geo import LatLng, distance_m
 from ridedash.places import coordinates_text
-from ridedash.rides.orders.resolve import undo_until
+from ridedash.rides.orders.resolve import BOOK_UNDO, undo_until
 from ridedash.rides.state.states import WITHOUT_RIDE, actions, held_actions
 from ridedash.rides.tracking.intervals import freshness
 from ridedash.rides.tracking.policy import SAME_PLACE_M
@@ -50,8 +50,20 @@ NOT_FOR_GUESTS: Final[dict[str, Any]] = {
     "share_url": "",
     "said_create": "",
     "said_drop": "",
-    "undo_until": "",
+    "undo": None,
+    "over": False,
 }
+
+
+@dataclass(frozen=True)
+class UndoOffer:
+    """A press that can be taken back: by which action, and until when that is offered.
+
+    `act` is restore for a ride that was cancelled, and withdraw or abort for a new order.
+    """
+
+    act: str
+    until: str
 
 
 @dataclass(frozen=True)
@@ -95,12 +107,13 @@ class RideView:
     said_create: str  # the service's own words when it accepted the order, for staff
     said_drop: str  # the same for the last change of drop
     fee_from: str  # when cancelling begins to cost; "" if unknown, or if the clock is stopped
-    undo_until: str  # until when a withdrawal can be undone; "" if it can't
+    undo: UndoOffer | None  # the last press, while the page offers to take it back
     # last good poll: sent as a header, not in the JSON, because it changes without the version
     seen_at: datetime | None
     updated: str  # the age in words at `now`, for readers without scripts
     freshness: str  # fresh, aging, stale, lost: at `now`
     live: bool  # whether updates are still expected
+    over: bool  # for staff: whether the ride has ended, so that there is a receipt
     poll_ms: int
     stop: bool
     speed: float | None  # how many seconds running timers count per second; None: one
@@ -117,8 +130,9 @@ class RideView:
             body["fee_from"] = ""
         body["steps"] = [[step.state, step.time] for step in self.steps]
         body["actions"] = [action.as_json() for action in self.actions]
-        if not self.stop:
-            del body["stop"]
+        for name in ("stop", "over"):
+            if not body[name]:
+                del body[name]
         return {
             name: _lean(value) for name, value in body.items() if value not in (None, "", (), [])
         }
@@ -251,9 +265,28 @@ def _for_staff(facts: RideFacts, audience: Audience) -> dict[str, Any]:
     if facts.status in wire.CAB_KNOWN:
         found["passengers"] = listed(facts.snapshot.passengers, facts.locale)
         found["share_url"] = facts.snapshot.share_ride_url or ""
-    if _may_come_back(facts.page, facts.now):
-        found["undo_until"] = stamp(undo_until(facts.page.order))
-    return found
+    return found | {
+        "undo": _undo(facts.page, facts.now),
+        "over": _is_over(facts),
+    }
+
+
+def _undo(page: OrderPage, now: datetime) -> UndoOffer | None:
+    """How the last press can be taken back.
+
+    A new order is withdrawn before it is sent, and its search stopped once it has a number: in
+    between nothing can be taken back. A press that made several rides has a page for all of them.
+    """
+    if _may_come_back(page, now):
+        return UndoOffer("restore", stamp(undo_until(page.order)))
+    several = page.car or page.series or page.way_back or page.order.back_of
+    until = page.order.created_at + BOOK_UNDO
+    if several or page.staff is None or now >= until:
+        return None
+    for action in allowed_actions(page):
+        if action.allowed and action.name in ("withdraw", "abort"):
+            return UndoOffer(action.name, stamp(until))
+    return None
 
 
 def _person(page: OrderPage) -> str:
@@ -343,6 +376,12 @@ def is_live(page: OrderPage) -> bool:
         return False
     ride = page.ride
     return ride is None or (status_of(page) not in wire.TERMINAL and ride.next_poll_at is not None)
+
+
+def _is_over(facts: RideFacts) -> bool:
+    """Whether the guest's trip has ended, or can't begin any more."""
+    paying = facts.status == wire.INVOICE and facts.kind is wire.Kind.AUTO
+    return paying or facts.status in wire.TERMINAL
 
 
 def _poll_ms(page: OrderPage) -> int:

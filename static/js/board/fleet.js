@@ -1,15 +1,18 @@
 /**
  * All cabs of the board on one canvas. Each is a sign with the guest's room, or initials, in the
- * colour of the ride's row in the list; a moving cab also has an arrow in its direction. The chosen
- * cab stands out. This module does not use Leaflet.
+ * colour of the ride's row in the list; a moving cab also has an arrow in its direction. More cabs
+ * than SIGNS are dots, those that cover each other one circle with their number; the chosen cab and
+ * that under the pointer, or of the row with the focus, are signs with a label. This module does
+ * not use Leaflet.
  */
 
+import { dots } from "./dots.js";
 import { apart, overlaps, placed } from "./labels.js";
 
 const FONT = "system-ui, sans-serif";
 const SIZE = 13; // px: the text in a sign
-const SMALL = 10; // when there are many signs
-const MANY = 60;
+const SIGNS = 12; // the most cabs that are all signs
+const LISTED = 3; // cabs of a circle that its label names
 const NEAR = 12; // px around a sign within which a click selects its cab
 const ARROW = 11; // px from the edge of a sign to the tip of its arrow
 // degrees, about ten metres: a cab that has moved less than this is treated as standing
@@ -20,17 +23,19 @@ const MAX_LABEL = 36;
 export class Fleet {
   /**
    * `look(id)` returns {sign, eta, tone, label, moves, filled, needs, stale} of a ride;
-   * `chosen(id)` is called on a click on a cab.
+   * `chosen(id)` is called on a click on a cab, `several(points)` on a click on a circle of cabs.
    */
-  constructor(map, { look, chosen }) {
+  constructor(map, { look, chosen, several = () => {} }) {
     this.map = map;
     this.look = look;
     this.chosen = chosen;
+    this.several = several;
     this.cabs = [];
     this.shown = [];
     this.stood = new Map(); // id -> position of a cab, and how far its sign was moved
     this.current = null;
-    this.over = null;
+    this.over = null; // the cab under the pointer, or of the row with the focus
+    this.pile = ""; // the circle under the pointer: the ids of its cabs
     this.colours = new Map();
     this.widths = new Map(); // widths of texts, in px
     this.element = map.element;
@@ -53,6 +58,13 @@ export class Fleet {
     this.redraw();
   }
 
+  /** Name the cab of a ride, because its row has the focus; null for none. */
+  light(id) {
+    if (this.over === id) return;
+    this.over = id;
+    this.redraw();
+  }
+
   #fresh() {
     this.colours.clear();
     this.redraw();
@@ -66,28 +78,64 @@ export class Fleet {
 
   #paint(pen, at, size) {
     this.shown = [];
-    const text = this.cabs.length > MANY ? SMALL : SIZE;
     for (const [id, lat, lng, bearing] of this.cabs) {
       const { x, y } = at(lat, lng);
       if (x < -NEAR || y < -NEAR || x > size.x + NEAR || y > size.y + NEAR) continue;
-      this.shown.push(this.#cab(pen, { id, lat, lng, x, y, bearing }, text));
+      this.shown.push(this.#cab(pen, { id, lat, lng, x, y, bearing }));
     }
-    if (this.cabs.length <= MANY) this.#spread(size);
-    const last = this.shown.filter(({ id }) => id === this.current || id === this.over);
+    const isNamed = ({ id }) => id === this.current || id === this.over;
+    if (this.cabs.length > SIGNS) this.#group(isNamed);
+    else this.#spread(size);
+    const last = this.shown.filter(isNamed);
     for (const cab of this.shown) this.#leader(pen, cab);
-    for (const cab of this.shown) if (!last.includes(cab)) this.#sign(pen, cab);
+    for (const cab of this.shown) if (!last.includes(cab)) this.#mark(pen, cab);
     this.#home(pen, at, size);
     for (const cab of last) this.#sign(pen, cab);
-    for (const cab of last) this.#label(pen, cab, size);
+    const taken = [];
+    for (const cab of last) taken.push(this.#label(pen, cab, size, taken));
+    const pile = this.shown.find((each) => each.cabs && keyOf(each) === this.pile);
+    if (pile) this.#label(pen, pile, size, [...last, ...taken]);
   }
 
   /** A cab with its appearance and the box of its sign. */
-  #cab(pen, cab, text) {
+  #cab(pen, cab) {
     const look = this.look(cab.id);
     const room = [...look.sign].slice(0, MAX_SIGN).join("");
-    const fits = look.eta && look.eta.length <= MAX_SIGN && text === SIZE;
+    const fits = look.eta && look.eta.length <= MAX_SIGN;
     const sign = fits ? `${room} · ${look.eta}` : room;
-    return this.#sized(pen, { ...look, ...cab, sign }, text);
+    return this.#sized(pen, { ...look, ...cab, sign }, SIZE);
+  }
+
+  /** Draw all cabs but the named ones as dots from here on. */
+  #group(isNamed) {
+    const named = this.shown.filter(isNamed);
+    const others = dots(this.shown.filter((cab) => !isNamed(cab)));
+    this.shown = others.map(({ cabs, ...box }) =>
+      cabs.length > 1 ? { ...summed(cabs), ...box, cabs } : { ...cabs[0], ...box, isDot: true },
+    );
+    this.shown.push(...named);
+    this.stood.clear();
+  }
+
+  #mark(pen, shown) {
+    if (shown.cabs || shown.isDot) this.#dot(pen, shown);
+    else this.#sign(pen, shown);
+  }
+
+  /** A dot, or a circle with the number of cabs in it. */
+  #dot(pen, { x, y, width, cabs, tone, filled, stale, needs }) {
+    const colour = this.#colour(stale ? "hint" : tone);
+    const card = this.#colour("card");
+    const isRing = cabs || !filled;
+    pen.beginPath();
+    pen.arc(x, y, width / 2, 0, 2 * Math.PI);
+    pen.lineWidth = isRing ? 3 : 2;
+    pen.fillStyle = isRing ? card : colour;
+    pen.strokeStyle = isRing ? colour : card;
+    pen.fill();
+    pen.stroke();
+    if (cabs) this.#write(pen, `${cabs.length}`, x, y, { size: SIZE, colour });
+    if (needs) this.#badge(pen, x + width / 2, y - width / 2);
   }
 
   #sized(pen, cab, text) {
@@ -199,10 +247,11 @@ export class Fleet {
     this.#plate(pen, box, text);
   }
 
-  #label(pen, cab, size) {
+  /** The label beside a mark, off the marks and the labels that are there; its box. */
+  #label(pen, cab, size, labels) {
     const text = shortened(cab.label);
-    if (!text) return;
-    const others = this.shown.filter((each) => each !== cab);
+    if (!text) return { ...cab, width: 0, height: 0 };
+    const others = [...this.shown.filter((each) => each !== cab), ...labels];
     const sides = { width: this.#width(pen, text, 12) + 12, height: 22 };
     const around = { ...cab, width: cab.width + 16, height: cab.height + 16 };
     const box = placed(around, sides, size, [...this.map.boxes(), ...others]);
@@ -217,6 +266,7 @@ export class Fleet {
     pen.fill();
     pen.stroke();
     this.#write(pen, text, box.x, box.y, { size: 12, colour: this.#colour("ink") });
+    return box;
   }
 
   #write(pen, text, x, y, { size, colour }) {
@@ -236,7 +286,7 @@ export class Fleet {
     return this.widths.get(key);
   }
 
-  /** The id of the cab whose sign or own position is at a point, or near it; null for none. */
+  /** What is at a point, or near it: the cab by its sign or position, or a circle; null if none. */
   #at(point) {
     const here = { ...point, width: 1, height: 1 };
     const near = { ...point, width: 2 * NEAR, height: 2 * NEAR };
@@ -244,18 +294,41 @@ export class Fleet {
       this.shown
         .filter((cab) => overlaps(cab, box) || (cab.fromX && overlaps(ownPosition(cab), box)))
         .reduce((best, cab) => (!best || far(cab, point) < far(best, point) ? cab : best), null);
-    return (nearest(here) ?? nearest(near))?.id ?? null;
+    return nearest(here) ?? nearest(near);
   }
 
   #pointed(kind, point) {
     if (this.picking?.()) return;
-    const id = this.#at(point);
-    if (kind === "click") return void (id !== null && this.chosen(id));
-    if (id === this.over) return;
-    this.over = id;
-    this.element.classList.toggle("is-over-cab", id !== null);
+    const found = this.#at(point);
+    if (kind === "click") return void (found && this.#pressed(found));
+    const [id, pile] = [found?.id ?? null, found?.cabs ? keyOf(found) : ""];
+    if (id === this.over && pile === this.pile) return;
+    [this.over, this.pile] = [id, pile];
+    this.element.classList.toggle("is-over-cab", found !== null);
     this.redraw();
   }
+
+  #pressed({ id, cabs }) {
+    if (cabs) this.several(cabs.map(({ lat, lng }) => [lat, lng]));
+    else this.chosen(id);
+  }
+}
+
+/** The look of several cabs as one: their common tone, and a label that names the first. */
+function summed(cabs) {
+  const first = cabs.slice(0, LISTED).map(({ sign }) => sign);
+  const rest = cabs.length - first.length;
+  return {
+    tone: cabs.every(({ tone }) => tone === cabs[0].tone) ? cabs[0].tone : "ink-2",
+    stale: cabs.every(({ stale }) => stale),
+    needs: cabs.some(({ needs }) => needs),
+    label: [...first, ...(rest ? [`+${rest}`] : [])].join(" · "),
+  };
+}
+
+/** The cabs of a circle as one text, by which it is known again. */
+function keyOf({ cabs }) {
+  return cabs.map(({ id }) => id).join();
 }
 
 /** A path around a box {x, y, width, height}, where x and y are its centre. */

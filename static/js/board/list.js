@@ -55,12 +55,19 @@ export class RideList {
 
   /** Highlight the ride that is shown beside the list; null for none. */
   choose(id) {
-    this.nodes.get(this.chosen)?.classList.remove("is-chosen");
-    this.nodes.get(this.chosen)?.querySelector(".row-link").removeAttribute("aria-current");
+    const [before, now] = [this.chosen, id].map((each) => this.nodes.get(each));
     this.chosen = id;
+    if (before) markChosen(before, false);
+    if (now) markChosen(now, true);
+  }
+
+  /** Scroll to a ride's row; false while it is not in the list. */
+  reveal(id) {
     const node = this.nodes.get(id);
-    node?.classList.add("is-chosen");
-    node?.querySelector(".row-link").setAttribute("aria-current", "true");
+    if (!node?.isConnected) return false;
+    this.groups.unfold(this.byId.get(id)?.fold);
+    node.scrollIntoView({ block: "nearest" });
+    return true;
   }
 
   /**
@@ -125,7 +132,7 @@ export class RideList {
     const cells = this.#cellsOf(node);
     node.className = `row tone-${row.tone}`;
     node.classList.toggle("is-stale", Boolean(row.seen));
-    node.classList.toggle("is-chosen", id === this.chosen);
+    markChosen(node, id === this.chosen);
     setIcon(cells.icon, row.icon);
     for (const name of CELLS) setText(cells[name], row[name] ?? "");
     cells.room.hidden = !row.room;
@@ -160,4 +167,11 @@ export class RideList {
     this.nodes.set(id, node);
     return node;
   }
+}
+
+function markChosen(node, chosen) {
+  node.classList.toggle("is-chosen", chosen);
+  const link = node.querySelector(".row-link");
+  if (chosen) link.setAttribute("aria-current", "true");
+  else link.removeAttribute("aria-current");
 }

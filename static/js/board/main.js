@@ -47,9 +47,12 @@ class Board {
     this.offset = 0;
     this.answeredAt = clocks();
     this.stopped = false;
+    this.zoomed = false; // whether the map shows some cabs, because somebody asked for them
     this.map = this.fleet = this.draft = this.chosenMap = null; // null until the map has loaded
     this.detail = null; // null until a ride is chosen
     this.asked = null; // the ride whose page was requested
+    this.fresh = null; // the ride that was just booked, until somebody works with its page
+    this.unseen = null; // the same, until its row is in the list
     this.poller = new Poller(() => this.known.url(), {
       waitMs: EVERY_MS,
       hiddenMs: HIDDEN_MS,
@@ -62,7 +65,12 @@ class Board {
     root.addEventListener("click", (event) => this.#click(event));
     for (const link of document.querySelectorAll(".bar-unknown"))
       link.addEventListener("click", (event) => this.#lead(event, link.hash));
-    document.addEventListener("ridedash:booked", () => this.#acted());
+    document.addEventListener("ridedash:booked", ({ detail }) => this.#booked(detail.order));
+    // the map is the form's again once the next guest's trip begins
+    document.addEventListener("ridedash:aim", ({ detail }) => detail.end && this.#next());
+    document.addEventListener("ridedash:trip", ({ detail }) => detail.ends.length && this.#next());
+    this.box.addEventListener("focusin", () => (this.fresh = null));
+    root.addEventListener("focusin", () => this.fleet?.light(this.list.focused()));
     // a hidden page polls more rarely: count the time without an answer from now on
     document.addEventListener("visibilitychange", () => (this.answeredAt = clocks()));
     wide.addEventListener("change", () => (wide.matches ? this.map?.resized() : this.shut(false)));
@@ -190,6 +198,7 @@ class Board {
     this.fleet = new Fleet(map, {
       look: (id) => this.#look(id),
       chosen: (id) => this.choose(id),
+      several: (points) => this.#zoom(points),
     });
     this.draft = new DraftTrip(map, this.fleet, root.querySelector("[data-map-asks]"));
     document.dispatchEvent(new CustomEvent("ridedash:map"));
@@ -242,10 +251,11 @@ class Board {
   #show(body, answer) {
     const first = this.known.v === "";
     this.list.show(...this.#rows(body));
+    if (this.list.reveal(this.unseen)) this.unseen = null;
     const { rows } = this.known;
     document.dispatchEvent(new CustomEvent("ridedash:rows", { detail: { rows } }));
     if (body.cabs || body.rows.length) this.fleet?.show(this.known.cabs);
-    if (first) this.showAll();
+    if (first || this.#hasLeft()) this.showAll();
     this.detail?.take(body.ride ?? null, answer);
     if (body.forgotten) this.#forget(body.forgotten);
     this.stopped = Boolean(body.bar.stopped || body.bar.silent);
@@ -295,17 +305,45 @@ class Board {
     this.poller.now();
   }
 
+  /** Show what was just booked, without the focus: the form is typed into for the next guest. */
+  #booked(id) {
+    this.#acted();
+    if (!wide.matches) return;
+    this.choose(id);
+    this.fresh = this.unseen = id;
+  }
+
+  /** Close what was just booked, unless somebody has worked with its page. */
+  #next() {
+    if (this.fresh !== null && this.fresh === this.known.ride) this.shut(false);
+    this.fresh = null;
+  }
+
   /**
    * Show all cabs and the property on the map: if the user asks for this (`byUser`), or if no ride
    * is chosen.
    */
   showAll(byUser = false) {
+    this.zoomed = false;
     const points = this.known.cabs.map(([, lat, lng]) => [lat, lng]);
     const maxZoom = points.length ? CLOSEST : AROUND;
     const home = this.map?.home;
     if (home) points.push([home.lat, home.lng]);
     if (byUser || this.known.ride === null)
       this.map?.fit(points, { animate: false, maxZoom, asked: byUser });
+  }
+
+  /** Show cabs that cover each other on the map; those at one place are in the list. */
+  #zoom(points) {
+    this.zoomed = true;
+    this.map.fit(points, { animate: false, asked: true });
+  }
+
+  /** Whether a cab is outside of the map that shows all cabs. */
+  #hasLeft() {
+    if (!this.map || this.known.ride !== null || this.zoomed || this.draft.ends.length)
+      return false;
+    return this.known.cabs.some(([, lat, lng]) => !this.map.shows(lat, lng));
   }
 
   #alerts(alerts) {

@@ -111,6 +111,10 @@ export class ActionPanels {
   }
 
   #click(event) {
+    const panel = event.target.closest(".action > summary")?.parentElement;
+    // after the panel has opened
+    if (panel)
+      requestAnimationFrame(() => panel.open && panel.scrollIntoView({ block: "nearest" }));
     const off = event.target.closest('summary[aria-disabled="true"]');
     if (off && !off.parentElement.querySelector("form")) event.preventDefault();
     const pencil = event.target.closest("[data-correct]");

@@ -52,6 +52,7 @@ async function show(box, { state, url, message }, use) {
     field.value = url;
     const words = (await copy(field)) ? box.dataset.copied : box.dataset.ready;
     tell(box, `${words} ${box.dataset[`means_${use}`]}`);
+    field.closest("[data-out]").scrollIntoView({ block: "nearest" });
   } else tell(box, box.dataset.ended);
   box.querySelector("[data-links-state]").textContent = state.words;
   box.querySelector("[data-link-use=end]").hidden = !state.any;

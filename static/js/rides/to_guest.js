@@ -7,8 +7,10 @@ export class ToGuest {
   /** `left()` is called when the dialog closes. */
   constructor(root, left) {
     this.dialog = root.querySelector("[data-to-guest]");
-    for (const button of root.querySelectorAll("[data-show-guest]"))
-      button.addEventListener("click", () => this.#show());
+    // the button is replaced when the guest is corrected
+    root.addEventListener("click", ({ target }) => {
+      if (target.closest("[data-show-guest]")) this.#show();
+    });
     this.dialog.querySelector("[data-leave]").addEventListener("click", () => this.close());
     this.dialog.addEventListener("close", () => {
       if (document.fullscreenElement) document.exitFullscreen().catch(() => {});

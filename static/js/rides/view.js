@@ -205,11 +205,13 @@ export class RideView {
     this.#tickUndo();
   }
 
-  /** Show the seconds in which a cancelled planned ride can still be restored. */
+  /** Show the seconds in which the last press can be taken back. */
   #tickUndo() {
-    if (!this.snapshot.undo_until) return;
-    const left = Math.ceil((Date.parse(this.snapshot.undo_until) - this.#now()) / 1000);
+    const { undo } = this.snapshot;
+    if (!undo) return;
+    const left = Math.ceil((Date.parse(undo.until) - this.#now()) / 1000);
     const form = this.root.querySelector("[data-undo]");
+    form.setAttribute("action", `${this.address}/${undo.act}`);
     form.hidden = left <= 0;
     setText(form.querySelector("[data-undo-left]"), left > 0 ? span(left) : "");
   }

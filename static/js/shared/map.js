@@ -200,10 +200,20 @@ export class RideMap {
     if (!this.following) return;
     const animate = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.fitting = true;
-    this.map.fitBounds(L.latLngBounds(points), { ...FIT, animate, ...options });
+    this.map.fitBounds(L.latLngBounds(points), { ...FIT, ...this.#margins(), animate, ...options });
     // moveend ends the motion; if the view fits already there is none, so a timer ends it too
     if (options.animate === false) this.fitting = false;
     else setTimeout(() => (this.fitting = false), MOTION_MS);
+  }
+
+  /** The margins of a fit: a low map gives its height to the points. */
+  #margins() {
+    const { y } = this.map.getSize();
+    const [[left, top], [right, bottom]] = [FIT.paddingTopLeft, FIT.paddingBottomRight];
+    return {
+      paddingTopLeft: [left, Math.min(top, 0.3 * y)],
+      paddingBottomRight: [right, Math.min(bottom, 0.15 * y)],
+    };
   }
 
   /** Call `show()` when a person asks to see everything. */

@@ -41,8 +41,9 @@ export class RideSlots {
         );
         return setText(slot, value ?? "");
       case "driver.phone":
-        if (slot.localName === "a") slot.href = tel(value);
-        else setText(slot, value ?? "");
+        if (slot.localName !== "a") return setText(slot, value ?? "");
+        if (tel(value)) slot.href = tel(value);
+        else slot.removeAttribute("href");
         return undefined;
       case "share_url":
         if (value) slot.href = value; // an https address: the server sends no other

@@ -64,21 +64,21 @@ def test_before_there_is_a_booking_id_a_cancel_can_be_armed_once(state: str) -> 
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_a_search_is_aborted_and_a_driver_is_cancelled(kind: Kind) -> None:
+def test_a_ride_has_one_way_to_end_it_last_while_searching_and_with_a_driver(kind: Kind) -> None:
     for status in (None, *SEARCHING):
-        assert offered("BOOKED", status, kind=kind) == ["abort", "-cancel too_early", "drop"]
+        assert offered("BOOKED", status, kind=kind) == ["drop", "abort"]
         assert not may(status, kind)
     for status in ("CALL_DRIVER", "CLIENT_LOCATED"):
-        assert offered("BOOKED", status, kind=kind) == ["cancel", "drop"]
+        assert offered("BOOKED", status, kind=kind) == ["drop", "cancel"]
         assert may(status, kind)
-    assert offered("BOOKED", "IN_PROGRESS", kind=kind) == ["-cancel on_trip", "drop"]
+    assert offered("BOOKED", "IN_PROGRESS", kind=kind) == ["drop", "-cancel on_trip"]
     assert not may("IN_PROGRESS", kind)
 
 
 def test_the_invoice_of_an_auto_comes_after_the_ride_and_that_of_others_before_it() -> None:
     assert (offered("BOOKED", "INVOICE", kind=Kind.AUTO), may("INVOICE", Kind.AUTO)) == ([], False)
     for kind in (Kind.POINT_TO_POINT, Kind.SHARE):
-        assert offered("BOOKED", "INVOICE", kind=kind) == ["cancel", "drop"]
+        assert offered("BOOKED", "INVOICE", kind=kind) == ["drop", "cancel"]
         assert may("INVOICE", kind)
 
 

@@ -223,6 +223,19 @@ def test_done_shows_the_time_by_which_it_is_sorted(desk: Desk, browser: FlaskCli
     assert [(row["group"], row["placed"]) for row in rows] == [("done", "13:00"), ("done", "12:00")]
 
 
+def test_rides_under_way_stand_by_urgency_and_then_by_the_minutes_until_they_arrive(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    def ride(status: str, seconds: int | None) -> int:
+        facts = snapshot_facts("point_to_point", status, eta=seconds and {"seconds": seconds})
+        return desk.order("BOOKED", status, ride={"facts": facts})
+
+    unknown, far, near = (ride("CALL_DRIVER", each) for each in (None, 900, 120))
+    late, soon = (ride("IN_PROGRESS", each) for each in (900, 120))
+    here = ride("CLIENT_LOCATED", 900)
+    assert poll(browser)["order"] == [here, near, far, unknown, soon, late]
+
+
 def test_a_row_waits_until_its_order_has_left_sending(desk: Desk, browser: FlaskClient) -> None:
     orders = {desk.order(state): state for state in ORDER_STATES}
     waiting = {orders[row["id"]] for row in poll(browser)["rows"] if row.get("waiting")}

@@ -16,6 +16,7 @@ from ridedash.store.orders import Order, Ride
 from tests.views.admin.test_kiosks import add_kiosk
 from tests.views.ride_pages import NOON, snapshot_facts
 from tests.views.served import (
+    PHONE,
     SET_BACK,
     Served,
     map_there,
@@ -27,6 +28,7 @@ from tests.views.served import (
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 WIDE = {"width": 1280, "height": 800}
+TALL = {"width": 1280, "height": 920}  # a window whose map has room beside a chosen ride
 CAB = "[data-board] .desk-map"
 # the path of a line with four, and with five, commands L
 PARTS_4, PARTS_5 = (re.compile(rf"^([^L]*L){{{n}}}[^L]*$") for n in (4, 5))
@@ -393,11 +395,11 @@ def test_a_suggested_action_works_before_the_first_poll(served: Served) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])
-def test_the_lines_of_a_row_begin_at_one_edge(served: Served, language: str) -> None:
+def test_the_lines_of_a_row_on_a_phone_begin_at_one_edge(served: Served, language: str) -> None:
     desk = served.desk
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "language", language))
     desk.order("BOOKED", "CALL_DRIVER", room="7")
-    page = opened(served)
+    page = opened(served, viewport=PHONE)
     starts = """all => all.map((each) => {
       const range = document.createRange();
       range.selectNodeContents(each);
@@ -543,7 +545,7 @@ def test_a_short_trip_is_fitted_again_after_a_long_one(served: Served) -> None:
 def test_a_map_that_a_person_has_moved_stays_until_it_follows_again(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     served.desk.order("BOOKED", "IN_PROGRESS")
-    page = opened(served, f"/?ride={order_id}")
+    page = opened(served, f"/?ride={order_id}", viewport=TALL)
     expect(headline(page)).to_contain_text("on the way")
     again = page.get_by_role("button", name="Follow again")
     map_there(page)
@@ -585,7 +587,7 @@ def test_the_path_that_the_chosen_cab_has_driven_is_on_the_map(served: Served) -
             s.add(PathPoint(order_id=order_id, at=at, **point))
 
     served.desk.add(driven)
-    page = opened(served, f"/?ride={order_id}")
+    page = opened(served, f"/?ride={order_id}", viewport=TALL)
     line = page.locator(f"{CAB} path.map-line")
     expect(line).to_have_attribute("d", PARTS_4)
     page.goto(f"/rides/{order_id}")

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from sqlalchemy import select
 
-from ridedash.store.orders import Order
+from ridedash.store.orders import Order, OrderState
 from tests.views.board.test_compact_form_browser import fill, go
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.booking.test_pages_browser import Browsed, browsed
@@ -13,6 +13,7 @@ __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 PRESSED = "[data-pressed] .row"
+UNDO = "[data-detail] [data-undo] button"
 TOPS = """() => [...document.querySelectorAll("[data-group] .row")]
     .map((row) => row.getBoundingClientRect().top)"""
 MOVES = """() => {
@@ -114,3 +115,66 @@ def test_a_press_that_the_server_refuses_says_why_and_keeps_what_was_typed(
     page.fill("#guest_phone", "")
     expect(page.locator(PRESSED)).to_have_count(0)
     assert desk.orders() == []
+
+
+def test_what_was_booked_is_chosen_with_its_link_and_an_undo_while_the_form_is_typed_into(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    browsed.open("/")
+    fill(page)
+    page.keyboard.press("Control+Enter")
+    chosen = page.locator("[data-group] .row.is-chosen", has_text="Guest Heron")
+    expect(chosen).to_be_in_viewport(ratio=0.9)
+    expect(chosen.locator(".row-link")).to_have_attribute("aria-current", "true")
+    link = page.locator("[data-detail]").get_by_role("button", name="Copy link")
+    for offered in (link, page.locator(UNDO)):
+        expect(offered).to_be_in_viewport(ratio=0.9)
+        expect(offered).to_be_enabled()
+    expect(page.locator("#guest-find")).to_be_focused()
+    page.keyboard.type("xdl wo")  # each of these letters is a shortcut on the page
+    expect(page.locator("#guest-find")).to_have_value("xdl wo")
+    expect(page.locator("[data-detail] .action[open]")).to_have_count(0)
+    (order,) = desk.orders()
+    assert order.state == OrderState.READY
+    page.locator("#drop").focus()  # the map is the next guest's from now on
+    expect(page.locator("[data-detail] [data-ride]")).to_have_count(0)
+    expect(page.locator("#drop")).to_be_focused()
+    assert browsed.faults == []
+
+
+def test_an_undo_takes_the_order_back_or_says_that_it_came_too_late(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page, said = browsed.page, browsed.page.locator("[data-detail] #said")
+    browsed.open("/")
+    fill(page)
+    page.keyboard.press("Control+Enter")
+    page.click(UNDO)
+    expect(said).to_contain_text("Nothing was ordered.")
+    (order,) = desk.orders()
+    assert order.state == OrderState.NOT_SENT
+    fill(page, "Guest Wren")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-detail] .ride-guest")).to_contain_text("Guest Wren")
+    expect(page.locator(UNDO)).to_be_visible()
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Order, desk.orders()[1].id).state = OrderState.SENDING
+    page.click(UNDO)
+    expect(said).to_contain_text("Not possible any more")
+    assert desk.orders()[1].state == OrderState.SENDING
+    assert browsed.faults == []
+
+
+def test_a_page_that_somebody_works_with_stays_when_the_next_trip_begins(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    browsed.open("/")
+    fill(page)
+    page.keyboard.press("Control+Enter")
+    page.locator("[data-detail]").get_by_role("button", name="Copy link").click()
+    page.locator("#drop").focus()
+    fill(page, "Guest Wren")
+    expect(page.locator("[data-detail] .ride-guest")).to_contain_text("Guest Heron")
+    assert len(desk.orders()) == 1

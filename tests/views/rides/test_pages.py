@@ -608,12 +608,35 @@ def test_a_planned_ride_that_was_cancelled_can_be_restored_for_ten_seconds(talki
     post(browser, f"/rides/{order_id}/withdraw")
     shown = browser.get(f"/rides/{order_id}/snapshot.json").json
     assert shown["tone"] == "quiet"
-    assert shown["undo_until"] == "2026-05-04T08:30:10.000Z"
+    assert shown["undo"] == {"act": "restore", "until": "2026-05-04T08:30:10.000Z"}
     talking.now += timedelta(seconds=10)
-    assert "undo_until" not in browser.get(f"/rides/{order_id}/snapshot.json").json
+    assert "undo" not in browser.get(f"/rides/{order_id}/snapshot.json").json
     text = browser.get(post(browser, f"/rides/{order_id}/restore").headers["Location"]).text
     assert "Planned again, as it was." in text
     assert "Booked for" in text
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "facts", "act"),
+    [
+        ("READY", None, {}, "withdraw"),
+        ("SCHEDULED", None, {}, "withdraw"),
+        ("SENDING", None, {}, None),
+        ("BOOKED", "ALLOTMENT_PENDING", {}, "abort"),
+        ("BOOKED", "ALLOTMENT_PENDING", {"txn": True}, None),
+        ("BOOKED", "CALL_DRIVER", {}, None),
+        ("UNKNOWN", None, {}, None),
+    ],
+)
+def test_a_new_order_can_be_taken_back_for_twenty_seconds_until_a_driver_comes(
+    desk: Desk, browser: FlaskClient, state: str, status: str | None, facts: Any, act: str | None
+) -> None:
+    """Without a number, and once a driver comes, no press can take it back."""
+    order_id = desk.order(state, status, age_s=1, **facts)
+    shown = browser.get(f"/rides/{order_id}/snapshot.json").json
+    assert shown.get("undo") == (act and {"act": act, "until": "2026-05-04T08:30:19.000Z"})
+    desk.now += timedelta(seconds=19)
+    assert "undo" not in browser.get(f"/rides/{order_id}/snapshot.json").json
 
 
 def test_no_undo_is_offered_for_what_was_sent_to_the_service(
@@ -621,7 +644,7 @@ def test_no_undo_is_offered_for_what_was_sent_to_the_service(
 ) -> None:
     """Instead, the fee is shown before the press."""
     cancelled = desk.order("BOOKED", "CALL_DRIVER", actions=[("cancel", "done", {})])
-    assert "undo_until" not in browser.get(f"/rides/{cancelled}/snapshot.json").get_json()
+    assert "undo" not in browser.get(f"/rides/{cancelled}/snapshot.json").get_json()
     assert (
         browser.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}").text.count('class="fee"') == 1
     )

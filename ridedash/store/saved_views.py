@@ -9,7 +9,7 @@ from ridedash.store.models.desk import SavedView
 from ridedash.store.properties import locked_property
 
 MOST_VIEWS: Final = 20  # of a property, and of each of its staff: more than fit on two lines
-VIEW_NAME_MAX: Final = 40
+VIEW_NAME_MAX: Final = 40  # letters: a chip of one line on a phone
 
 
 class TooManyViews(Exception):

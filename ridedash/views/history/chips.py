@@ -45,6 +45,11 @@ class Chip:
     choices: list[Choice]
 
     @property
+    def named(self) -> bool:
+        """Whether the choices are names: of people, of cars, of what a property has named."""
+        return self.key != "state"
+
+    @property
     def chosen(self) -> str:
         """The name of what is chosen; "" for any."""
         return next((choice.name for choice in self.choices[1:] if choice.shown), "")

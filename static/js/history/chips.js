@@ -1,9 +1,7 @@
 /**
- * The open list of a chip: it has the focus in its first field, Escape closes it and returns to the
- * chip, and so does a press elsewhere. Each choice is a link, which needs no script.
+ * The open list of a chip: Escape closes it and returns to the chip, a press elsewhere closes it,
+ * and there is one at a time. Each choice is a link, which needs no script.
  */
-
-import "../shared/panels.js";
 
 const CHIP = "[data-chip]";
 

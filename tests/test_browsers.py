@@ -114,7 +114,6 @@ NOTHING_IS_LOST = {
     "subgrid": "labels of a kiosk's facts of one width; without it each has its own, see kiosk.css",
     "lh": "whole lines of a long car on a card; without it the car takes the room that it needs",
     "text-wrap": "where a line breaks",
-    "::details-content": "an animation",
     "content-visibility": "speed",
     "contain-intrinsic-size": "speed",
     "scrollbar-gutter": "room for a scroll bar",

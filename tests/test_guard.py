@@ -1069,6 +1069,8 @@ POST /handover/notes handover.add
 POST /handover/notes/<int:note_id> handover.settle
 POST /history history.ask
 POST /history.csv history_csv.export
+POST /history/views history_views.save
+POST /history/views/<int:view_id>/delete history_views.delete
 POST /insights.csv insights_csv.export
 POST /invite/<token> invitations.accept
 POST /k/<token> own_phone.take

@@ -43,7 +43,6 @@ from ridedash.forms.phones import (
 from ridedash.forms.several import SeriesRequest, read_series
 from ridedash.geo import LatLng, is_valid
 from ridedash.inputs import (
-    calendar_day,
     flight_number,
     is_journey_number,
     optional_id,
@@ -61,11 +60,12 @@ from ridedash.rides.orders.fields import (
 )
 from ridedash.rides.times.schedule_times import LATEST, SOONEST, LocalTime, SeriesRide, dates_key
 from ridedash.rides.times.time_words import ENGLISH_WORDS, TimeWords
+from ridedash.rides.times.typed_time import read_day
 from ridedash.rides.times.typed_words import TIME_CHARS
 from ridedash.text import one_line, plain_code
 from ridedash.wording import lazy as _
 from ridedash.wording import ngettext
-from ridedash.wording.typed_times import FIRST, SECOND, PickupTexts, TimeRefused, departure_text
+from ridedash.wording.typed_times import PickupTexts, TimeRefused, departure_text
 
 # whether a flight leaves after the ride, or lands before it
 DEPARTS = "departs"
@@ -218,20 +218,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     # which of two is meant, for a time that clocks show twice that day
     pickup_which = HiddenField(filters=[_cleaned])
     # the way back, planned by the same press
-    back = BooleanField(_("And back"))
-    back_date = StringField(_("Day of the way back"), filters=[_cleaned])
+    back = BooleanField(_("Way back"))
+    back_words = StringField(_("Time of the way back"), filters=[_cleaned])
     back_offer = NumberField(validators=[Optional(), NumberRange(1)])  # its price was shown
-    back_time = StringField(_("Time of the way back"), filters=[_cleaned])
-    back_which = SelectField(
-        _("Which time is meant?"),
-        choices=[
-            SelectChoice("", _("Choose")),
-            SelectChoice(FIRST, _("first, before clocks go back")),
-            SelectChoice(SECOND, _("second, after clocks go back")),
-        ],
-        validate_choice=False,
-        default="",
-    )
     # a series: a planned ride on each of these weekdays (0: Monday), from the pickup day on
     days = SelectMultipleField(
         _("Repeat on"), choices=_WEEKDAYS, coerce=weekday, option_widget=CheckboxInput()
@@ -268,7 +257,6 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.phone2_e164: str | None = None
         self.known_phones: frozenset[str] = frozenset()  # of the chosen guest, as they are stored
         self.phone_as_typed = False  # whether a number that no country has was confirmed just now
-        self.back_asks = False  # whether clocks show the time of the way back twice
         self.back_at: datetime | None = None  # pickup time of the way back, once the form is valid
         self.series_at: tuple[datetime, ...] = ()  # the pickups of a series, once it is valid
         self.series_rides: list[SeriesRide] = []  # the chosen days, to be shown
@@ -416,40 +404,33 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             check_ahead(at, self.now, self.latest)
         self.pickup_at = at
 
-    def validate_back_date(self, field: Field) -> None:
-        """Parse day and time of the way back into the instant `back_at`."""
+    def validate_back_words(self, _field: Field) -> None:
+        """Parse the time of the way back into `back_at`; the field keeps its text."""
         if not self.back.data:
             return
-        # The way back has no time in words. A missing time is passed as " ", which is refused as no
-        # time; with "" the empty words would be read.
-        texts = PickupTexts(
-            "", self.back_date.data or "", self.back_time.data or " ", self.back_which.data or ""
-        )
-        now = self.now or datetime.now(UTC)
         try:
-            at = texts.read(now, self.tz).at
+            self.back_at = self.way_back(self.pickup_at)
         except TimeRefused as error:
-            self.back_asks = bool(error.choices)
-            if error.control == field.name.replace("back", "pickup"):
-                raise ValidationError(str(error)) from None
-            return
-        if field.name == "back_time":
-            check_ahead(at, now)
-            if self.pickup_at is not None and at <= self.pickup_at:
-                raise ValidationError(_("The way back begins after the way there."))
-        self.back_at = at
+            raise ValidationError(str(error)) from None
 
-    validate_back_time = validate_back_date
+    def way_back(self, there: datetime | None) -> datetime:
+        """When the way back of a ride begins that begins at `there`, or now.
+
+        Raises TimeRefused, and ValidationError for a time that can't be planned.
+        """
+        now = self.now or datetime.now(UTC)
+        texts = PickupTexts(self.back_words.data or "", "", "")
+        at = texts.read_back(there, now, self.tz, self.words).at
+        check_ahead(at, now)
+        return at
 
     def validate_last_day(self, field: Field) -> None:
         """Parse weekdays and last day into the pickups of a series, `series_at`.
 
         They are accepted only if the form has shown exactly these dates (`dates`).
         """
-        if not self.days.data:
+        if not self.days.data or self.when.data != "later":
             return
-        if self.when.data != "later":
-            raise ValidationError(_("A series is planned: choose Later, and a day and time."))
         if self.back.data or (self.cars.data or 1) > 1:
             raise ValidationError(_("A series is of one car, one way: one press for each."))
         if self.coupon.data:
@@ -457,7 +438,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         if self.pickup_at is None or self.now is None:
             return  # the control of the pickup time has reported the error
         first = self.pickup_at.astimezone(self.tz)
-        last = calendar_day(field.data or "")
+        last = read_day(field.data or "", self.now.astimezone(self.tz).date(), self.words)
         series = SeriesRequest(first.date(), last, frozenset(self.days.data), first.time())
         try:
             self.series_rides = read_series(series, self.tz, self.now)

@@ -14,6 +14,7 @@ from ridedash.rides.times.schedule_times import (
     series_rides,
 )
 from ridedash.wording import gettext as _
+from ridedash.wording.say import pgettext
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ def read_series(series: SeriesRequest, tz: ZoneInfo, now: datetime) -> list[Seri
     if series.first is None or series.clock is None:
         raise ValueError(_("Choose day and time of the first ride."))
     if series.last is None:
-        raise ValueError(_("Until which day? Choose one, such as 2026-03-31."))
+        # T: %(dated)s is a day with its month as a word
+        dated = pgettext("typed time", "4 mar")
+        raise ValueError(_("Until which day? Type one, such as %(dated)s.", dated=dated))
     rides = series_rides((series.first, series.last), series.weekdays, series.clock, tz)
     if not rides:
         raise ValueError(_("No day from the pickup day until then is one of these weekdays."))

@@ -57,7 +57,7 @@ def planned_pickups(s: Session, property_id: int) -> list[datetime]:
 
 
 def locked_property(s: Session, property_id: int) -> Property:
-    """The locked property, for a change of its logo: parallel changes would both insert one."""
+    """The locked property, for a change of what belongs to it: parallel ones would not see it."""
     return s.get_one(Property, property_id, with_for_update=True)
 
 
@@ -172,6 +172,27 @@ def set_favourite(
     row.name = name
     row.lat = position.lat
     row.lng = position.lng
+
+
+def move_favourite(s: Session, property_id: int, kind: str, slot: int, *, up: bool) -> int | None:
+    """Exchange a place with its neighbour in the list. Returns its new slot; None at an end.
+
+    The property is locked: two parallel moves would lose one of the places.
+    """
+    locked_property(s, property_id)
+    rows = favourites_of(s, property_id)
+    slots = sorted(number for of, number in rows if of == kind)
+    if slot not in slots:
+        return None
+    at = slots.index(slot) + (-1 if up else 1)
+    if not 0 <= at < len(slots):
+        return None
+    one, other = rows[kind, slot], rows[kind, slots[at]]
+    for name in ("name", "lat", "lng"):  # not the slots, of which no two may be the same
+        mine, theirs = getattr(one, name), getattr(other, name)
+        setattr(one, name, theirs)
+        setattr(other, name, mine)
+    return slots[at]
 
 
 def cost_centres_of(s: Session, property_id: int) -> list[CostCentre]:

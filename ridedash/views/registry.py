@@ -42,6 +42,7 @@ from ridedash.views.door import pages as door
 from ridedash.views.guest import pages as guest
 from ridedash.views.history import csv_export, search
 from ridedash.views.history import pages as history
+from ridedash.views.history import views as history_views
 from ridedash.views.insights import csv_export as insights_csv
 from ridedash.views.insights import pages as insights
 from ridedash.views.kiosk import orders as kiosk_orders
@@ -72,7 +73,7 @@ BLUEPRINTS = (
     lists.bp,
     *(groups.bp, group_stop.bp, group_cards.bp, series.bp),
     *(rides.bp, handouts.bp, messages.bp, restored.bp, guest.bp),
-    *(history.bp, csv_export.bp, search.bp, search_list.bp),
+    *(history.bp, history_views.bp, csv_export.bp, search.bp, search_list.bp),
     handover.bp,
     *(insights.bp, insights_csv.bp),
     *(kiosk.bp, kiosk_pairing.bp, kiosk_visit.bp, kiosk_orders.bp, door.bp, own_phone.bp),

@@ -15,7 +15,7 @@ from ridedash.rides.times.schedule_times import (
 )
 from ridedash.rides.times.time_answers import Asked, NotATime, TimeQuestion, TimeRefusal
 from ridedash.rides.times.time_words import ENGLISH_WORDS, TimeWords
-from ridedash.rides.times.typed_time import read_time
+from ridedash.rides.times.typed_time import is_clock_alone, read_time
 from ridedash.wording.say import gettext as _
 from ridedash.wording.say import isolated, lazy
 from ridedash.wording.time_words import examples
@@ -167,6 +167,21 @@ class PickupTexts:
             return self._on_clock(datetime.combine(day, clock), now, tz)
         except (NoSuchTime, TimeQuestion) as error:
             raise TimeRefused("pickup_time", why_not(error, now, tz), _choices_of(error)) from None
+
+    def read_back(
+        self, there: datetime | None, now: datetime, tz: ZoneInfo, words: TimeWords = ENGLISH_WORDS
+    ) -> LocalTime:
+        """The way back of a ride that begins at `there`, or now. Raises TimeRefused.
+
+        A time of the day alone is the next one after the way there.
+        """
+        begins = now
+        if there and is_clock_alone(self.words, now.astimezone(tz).date(), words):
+            begins = there
+        found = self.read(begins, tz, words)
+        if there and found.at <= there:
+            raise TimeRefused("back_words", _("The way back begins after the way there."))
+        return found
 
     def _on_clock(self, local: datetime, now: datetime, tz: ZoneInfo) -> LocalTime:
         """The instant of a day and clock. Of two, the one that is chosen or alone to come."""

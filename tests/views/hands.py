@@ -52,12 +52,14 @@ class Opens:
 
 LATER: Final = ".when-choice:has([value=later])"
 LATER_RADIO: Final = "[name=when][value=later]"
-SEVERAL: Final = ".several > summary"
+BACK: Final = ".when-toggle:has([name=back])"
+REPEAT: Final = ".series > summary"
 EXACT: Final = ".when-exact > summary"
 MORE: Final = ".more > summary"
 IN_FORM: Final = (
     (LATER, LATER_RADIO, " ", "[name=pickup_words]"),
-    (".flight-toggle", "[name=for_flight]", " ", "[name=flight]"),
+    (".when-toggle:has([name=for_flight])", "[name=for_flight]", " ", "[name=flight]"),
+    (BACK, "[name=back]", " ", "[name=back_words]"),
     (MORE, MORE, "Enter", "[name=note]"),
     ("#drop", "", "g", "#drop"),
     ("#guest-find", "", "n", "#guest-find"),
@@ -65,11 +67,10 @@ IN_FORM: Final = (
 OF_FORM: Final = (
     *(Opens(page, *facts) for page in ("desk", "form") for facts in IN_FORM),
     *(
-        Opens(page, SEVERAL, SEVERAL, "Enter", "[name=back]", text=False)
+        Opens(page, REPEAT, REPEAT, "Enter", "[name=days]", text=False, before=(LATER,))
         for page in ("desk", "form")
     ),
     Opens("desk", LATER, "", "a", "[name=pickup_words]"),
-    Opens("desk", ".several-check", "[name=back]", " ", "[name=back_date]", False, (SEVERAL,)),
     Opens("desk", EXACT, EXACT, "Enter", "[name=pickup_date]", False, (LATER,)),
     Opens("desk", "#search", "", "/", "#search"),
 )

@@ -267,7 +267,7 @@ class BookingRequest:
     )
     cars: int = field(default=1, metadata=_field("cars"))  # each car of a group is one order
     back_at: datetime | None = field(  # the pickup time of the way back; None: no way back
-        default=None, metadata=_field("back_time", parsed="back_at")
+        default=None, metadata=_field("back_words", parsed="back_at")
     )
     back_offer_id: int | None = field(  # the offer whose price was shown for the way back
         default=None, metadata=_field("back_offer")

@@ -76,6 +76,33 @@ def read_time(
         raise
 
 
+def is_clock_alone(text: str, today: date, words: TimeWords = ENGLISH_WORDS) -> bool:
+    """Whether a text names a time of the day, and neither a day nor a span: "18:15", "at 6"."""
+    try:
+        rest = Text(_plain(tagged(text, words)))
+        return not re.search("<(ahead|minutes|hours)>", rest.rest) and not (
+            read_days(rest, today).possible or _instant(text)
+        )
+    except NotATime:
+        return False
+
+
+def read_day(text: str, today: date, words: TimeWords = ENGLISH_WORDS) -> date | None:
+    """The day that a text names, such as "31 mar"; None for no day, several, or other words."""
+    try:
+        rest = Text(_plain(tagged(text, words)))
+        possible = read_days(rest, today).possible
+    except NotATime:
+        return None
+    if len(possible) != 1 or rest.rest:
+        return None
+    return possible[0]
+
+
+def _plain(known: str) -> str:
+    return " ".join(re.sub(rf"{SPOKEN}|(?<!\S)[-|](?!\S)", " ", known).split())
+
+
 # ---- an instant, with its offset from UTC
 
 _INSTANT: Final = re.compile(
@@ -162,7 +189,7 @@ _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?")  # in the clock
 
 def _read_one(known: str, now: datetime, tz: ZoneInfo, words: TimeWords) -> LocalTime:
     spoken = SPOKEN in known
-    plain = " ".join(re.sub(rf"{SPOKEN}|(?<!\S)[-|](?!\S)", " ", known).split())
+    plain = _plain(known)
     ahead = _ahead(plain, now, tz)
     if ahead is not None:
         return _after(now, ahead, tz)

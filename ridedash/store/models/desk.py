@@ -1,4 +1,4 @@
-"""Tables of the desk: favourite places, cost centres, links, invitations, shift notes."""
+"""Tables of the desk: places, cost centres, saved views, links, invitations, shift notes."""
 
 from datetime import datetime
 
@@ -30,6 +30,17 @@ class CostCentre(Base):
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     name: Mapped[str] = mapped_column(ShortText(80))
     closed_at: Mapped[datetime | None]
+
+
+class SavedView(Base):
+    """Filters of the history under a name. `staff_id` None: they are the property's."""
+
+    __tablename__ = "saved_views"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    name: Mapped[str] = mapped_column(ShortText(40))
+    query: Mapped[str] = mapped_column(ShortText(300))  # as in the history's address
 
 
 class CarCapacity(Base):

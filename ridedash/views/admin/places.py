@@ -9,7 +9,13 @@ from ridedash.extensions import services
 from ridedash.geo import LatLng
 from ridedash.inputs import whole_number
 from ridedash.store.models.desk import CostCentre
-from ridedash.store.properties import cost_centre_of, cost_centres_of, favourites_of, set_favourite
+from ridedash.store.properties import (
+    cost_centre_of,
+    cost_centres_of,
+    favourites_of,
+    move_favourite,
+    set_favourite,
+)
 from ridedash.text import one_line
 from ridedash.views.admin.property import (
     Answer,
@@ -28,6 +34,7 @@ bp = Blueprint("admin_places", __name__, url_prefix="/admin")
 KINDS: Final = ("pickup", "drop")
 SLOTS: Final = range(1, 10)
 CENTRE_MAX: Final = 80
+PLACE_NAME_MAX: Final = 200
 # key in the session: the place that was removed last, so that this can be undone
 TAKEN_OFF: Final = "taken_off"
 
@@ -42,7 +49,7 @@ def show() -> str:
 @bp.post("/places")
 @needs(MANAGE)
 def save() -> Answer:
-    """Add a favourite place, or remove the one with a number.
+    """Add a favourite place, or change the one with a number: its name, its place in the list.
 
     Without a number, a new place gets the first free number. A place that already has the number is
     only replaced with `replace`.
@@ -51,8 +58,8 @@ def save() -> Answer:
     number = request.form.get("slot", "")
     if kind not in KINDS or number not in ("", *map(str, SLOTS)):
         abort(400)
-    if "remove" in request.form:
-        return _remove(kind, int(number or 0))
+    if what := request.form.get("what"):
+        return _change(kind, int(number or 0), what)
     try:
         place = read_place(request.form, "place", services().geocoder)
     except UnknownPlace as error:
@@ -79,6 +86,38 @@ def save() -> Answer:
             "%(n)d is %(place)s. Choose another number, or replace it.", n=slot, place=taken[slot]
         )
     return _page(_typed(place) | {"slot_taken": why}), 422
+
+
+def _change(kind: str, slot: int, what: str) -> Answer:
+    if what == "remove":
+        return _remove(kind, slot)
+    if what == "rename":
+        return _rename(kind, slot)
+    if what not in ("up", "down"):
+        abort(400)
+    return _move(kind, slot, what)
+
+
+def _rename(kind: str, slot: int) -> Answer:
+    property_id = current_staff().property_id
+    name = one_line(request.form.get("place_name", ""), PLACE_NAME_MAX)
+    if not name:
+        return _page({"renamed": f"{kind}-{slot}", "why": _("Type a name.")}), 422
+    with services().db.write() as s:
+        row = favourites_of(s, property_id).get((kind, slot)) or abort(404)
+        row.name = name
+        record(s, "place.renamed", f"properties:{property_id}", kind=kind, slot=slot)
+    return redirect(f"/admin/places?said=saved#{kind}-{slot}", code=303)
+
+
+def _move(kind: str, slot: int, way: str) -> BaseResponse:
+    """Exchange a place with its neighbour; the button that was pressed keeps the focus."""
+    property_id = current_staff().property_id
+    with services().db.write() as s:
+        there = move_favourite(s, property_id, kind, slot, up=way == "up")
+        if there is not None:
+            record(s, "place.moved", f"properties:{property_id}", kind=kind, slot=there)
+    return redirect(f"/admin/places?said=saved#{kind}-{there or slot}-{way}", code=303)
 
 
 def _remove(kind: str, slot: int) -> BaseResponse:
@@ -123,19 +162,39 @@ def add_centre() -> Answer:
 
 @bp.post("/cost-centres/<int:centre_id>")
 @needs(MANAGE)
-def change_centre(centre_id: int) -> BaseResponse:
-    """Close a cost centre, or open it again. Rides that are charged to it keep it."""
-    closes = request.form.get("what") != "open"
+def change_centre(centre_id: int) -> Answer:
+    """Rename a cost centre, close it, or open it again. Rides that are charged to it keep it."""
+    what = request.form.get("what")
+    if what == "rename":
+        return _rename_centre(centre_id)
     with services().db.write() as s:
         row = cost_centre_of(s, current_staff().property_id, centre_id) or abort(404)
         subject = f"cost_centres:{row.id}"
-        if closes:
+        if what != "open":
             row.closed_at = services().clock()
             record(s, "cost_centre.closed", subject)
         else:
             row.closed_at = None
             record(s, "cost_centre.opened", subject)
     return redirect("/admin/places?said=saved#cost-centres", code=303)
+
+
+def _rename_centre(centre_id: int) -> Answer:
+    property_id = current_staff().property_id
+    name = one_line(request.form.get("name", ""), CENTRE_MAX)
+    with services().db.write() as s:
+        row = cost_centre_of(s, property_id, centre_id) or abort(404)
+        others = {
+            each.name.casefold() for each in cost_centres_of(s, property_id) if each is not row
+        }
+        if name and name.casefold() not in others:
+            row.name = name
+            record(s, "cost_centre.renamed", f"cost_centres:{row.id}")
+            return redirect(f"/admin/places?said=saved#centre-{centre_id}", code=303)
+    why = _("Type a name.")
+    if name:
+        why = _("There is one of this name already.")
+    return _page({"renamed": f"centre-{centre_id}", "why": why}), 422
 
 
 def _page(wrong: dict[str, object] | None = None) -> str:

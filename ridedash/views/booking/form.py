@@ -29,7 +29,7 @@ from ridedash.store.orders import Offer, Order, OrderPage, OrderState, order_pag
 from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError, Estimator, refused
 from ridedash.views.booking.flights import flight_of, way_of
-from ridedash.views.booking.pickup_times import pickup_message, quick_times
+from ridedash.views.booking.pickup_times import back_message, pickup_message, quick_times
 from ridedash.views.booking.suggestions import Suggestion, suggested
 from ridedash.views.booking.trip_ends import TripEnds, ends_of, read_ends
 from ridedash.views.booking.view_model import NO_NOTICE, BookingPage, DeskFacts, FormNotice
@@ -297,8 +297,6 @@ def calendar(page: BookingPage) -> dict[str, Any]:
     first, last = now.astimezone(tz).date(), (now + form.latest).astimezone(tz).date()
     if not form.pickup_date.data:
         form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
-    if not form.back_date.data:
-        form.back_date.data = form.pickup_date.data
     plan = form.planned_at
     message, wrong, choices = pickup_message(form, now, tz)
     return {
@@ -311,10 +309,9 @@ def calendar(page: BookingPage) -> dict[str, Any]:
         "examples": examples(form.words),
         "first": first.isoformat(),
         "last": last.isoformat(),
+        "back": dict(zip(("said", "wrong", "choices"), back_message(form, now, tz), strict=True)),
         "dates": dates_of(form.series_rides, tz),
         "dates_key": dates_key(form.series_rides) if form.series_rides else "",
-        # the last day of which every hour is within the limit
-        "series_last": f"{(now + SERIES_LATEST).astimezone(tz) - timedelta(days=1):%Y-%m-%d}",
         "zone": tz.key,
         "now": formatting.stamp(now),
         "kept": f"{plan.astimezone(tz):%Y-%m-%dT%H:%M}" if plan else "",

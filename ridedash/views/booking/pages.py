@@ -87,7 +87,7 @@ def _order_of_form() -> int | None:
 
 def _only_prepares() -> bool:
     """Whether the pressed button orders nothing: it asks for prices, or sets a time for later."""
-    chosen = (request.form.get(name) for name in ("quick", "departs_choice"))
+    chosen = (request.form.get(name) for name in ("quick", "departs_choice", "back_choice"))
     return "show" in request.form or any(chosen)
 
 
@@ -136,6 +136,8 @@ def _show_cars(page: BookingPage) -> Answer:
         page.form.choose_time(quick)
     if departs := request.form.get("departs_choice"):
         page.form.departs.data = departs[:TIME_CHARS]
+    if back := request.form.get("back_choice"):
+        page.form.back_words.data = back[:TIME_CHARS]
     return _retry(page, Retry(200))
 
 

@@ -1,9 +1,10 @@
 """Pickup times as they are typed: shows them in full before the press, and offers quick choices."""
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, jsonify, request
@@ -53,9 +54,13 @@ def read() -> Response:
     series are allowed. In the answer, `at` is the instant, `error` says why the time can't be a
     pickup, `choices` are the times that the text may mean, and `quick` are common times, each as a
     text to type, for the present time `now`.
+
+    With `back` the answer is about the way back that is typed there, of the ride of these others.
     """
     now = services().clock()
     tz = _zone()
+    if back := request.args.get("back"):
+        return jsonify(_read_back(back[:200], now, tz))
     always = {
         "now": formatting.stamp(now),
         "quick": list(quick_times(now, tz, time_words(locale()))),
@@ -83,6 +88,24 @@ def read() -> Response:
     except ValidationError as error:
         answer["error"] = str(error)
     return jsonify(answer)
+
+
+def _read_back(text: str, now: datetime, tz: ZoneInfo) -> dict[str, Any]:
+    """What the typed time of a way back means; the way there has the other arguments, or is now."""
+    words = time_words(locale())
+    ride = PickupTexts(*(request.args.get(name, "")[:200] for name in QUERY))
+    there = None
+    if ride.words.strip() or ride.clock:
+        with contextlib.suppress(TimeRefused):
+            there = ride.read(now, tz, words).at
+    try:
+        at = PickupTexts(text, "", "").read_back(there, now, tz, words).at
+        check_ahead(at, now)
+    except TimeRefused as error:
+        return {"error": str(error), "choices": [*map(asdict, choices_of(error, now, tz))]}
+    except ValidationError as error:
+        return {"error": str(error)}
+    return {"at": formatting.stamp(at), "said": in_full(at, now, tz)}
 
 
 @dataclass(frozen=True)
@@ -122,6 +145,30 @@ def pickup_message(
     except ValidationError as error:
         return str(error), True, []
     return in_full(found.at, now, tz), False, []
+
+
+def back_message(
+    form: BookingForm, now: datetime, tz: ZoneInfo
+) -> tuple[str, bool, list[TimeChoice]]:
+    """The same about the form's way back."""
+    if not form.back.data or not form.back_words.data:
+        return "", False, []
+    try:
+        return in_full(form.way_back(_way_there(form)), now, tz), False, []
+    except TimeRefused as error:
+        return str(error), True, choices_of(error, now, tz)
+    except ValidationError as error:
+        return str(error), True, []
+
+
+def _way_there(form: BookingForm) -> datetime | None:
+    """The pickup of the form; None for one now, or one that can't be read."""
+    if form.when.data != "later":
+        return None
+    try:
+        return form.pickup().at
+    except TimeRefused:
+        return None
 
 
 def quick_times(now: datetime, tz: ZoneInfo, words: TimeWords) -> Iterator[str]:

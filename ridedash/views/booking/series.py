@@ -11,6 +11,7 @@ from ridedash.forms.several import SeriesRequest, read_series
 from ridedash.inputs import calendar_day, row_id, time_of_day, whole_number
 from ridedash.rides.orders.onward import withdraw_onward
 from ridedash.rides.times.schedule_times import dates_key
+from ridedash.rides.times.typed_time import read_day
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Order, OrderPage, OrderState
 from ridedash.views.booking.form import dates_of
@@ -21,6 +22,7 @@ from ridedash.views.web.formatting import weekday_time, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import ngettext
+from ridedash.wording.time_words import time_words
 from ridedash.wording.typed_times import SECOND
 
 bp = Blueprint("series", __name__)
@@ -50,19 +52,21 @@ def preview() -> BaseResponse:
     The parameter `days` has weekdays: "0,2" is Monday and Wednesday.
     """
     args = request.args
+    with services().db.read() as s:
+        tz = zone(s.get_one(Property, current_staff().property_id).timezone)
+    now = services().clock()
+    today = now.astimezone(tz).date()
     typed = map(whole_number, args.get("days", "").split(","))
     days = frozenset(day for day in typed if day is not None)
     clock = time_of_day(args.get("pickup_time", ""))
     series = SeriesRequest(
         calendar_day(args.get("pickup_date", "")),
-        calendar_day(args.get("last_day", "")),
+        read_day(args.get("last_day", "")[:200], today, time_words(locale())),
         days,
         clock.replace(fold=int(args.get("pickup_which") == SECOND)) if clock else None,
     )
-    with services().db.read() as s:
-        tz = zone(s.get_one(Property, current_staff().property_id).timezone)
     try:
-        rides = read_series(series, tz, services().clock())
+        rides = read_series(series, tz, now)
     except ValueError as error:
         return jsonify(words=str(error))
     html = render_template("booking/_dates.html", dates=dates_of(rides, tz))

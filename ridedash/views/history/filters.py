@@ -5,7 +5,7 @@ Guest and room identify a person: they are posted, and they are encrypted in add
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
@@ -24,6 +24,7 @@ from ridedash.views.web.formatting import zone
 from ridedash.wording import gettext as _
 
 SIX_DAYS: Final = timedelta(days=6)  # these six days and one more day are a week
+WEEK: Final = "week"
 WORDS: Final = {"guest": 120, "room": 32, "category": 64}
 PERSONS: Final = ("guest", "room")
 
@@ -40,6 +41,7 @@ class Filters:
     category: str = ""
     staff: int = 0
     centre: int = 0
+    span: str = ""  # the name in SPANS of these days, which are others tomorrow; "" for dates
     wrong: str = ""  # the error message of an invalid day or address
 
     def ride_filter(self, tz: ZoneInfo) -> RideFilter:
@@ -67,10 +69,20 @@ class Filters:
         named = {name: str(getattr(self, name)) for name in PERSONS}
         return {name: value for name, value in named.items() if value}
 
+    def kept(self) -> dict[str, str]:
+        """The fields of an address that name nobody: the days and the other filters."""
+        days = {"from": self.first.isoformat(), "to": self.last.isoformat()}
+        if self.span:
+            days = {"span": self.span}
+        return days | self.without_person()
+
+    def kept_query(self) -> str:
+        """The query string of an address without guest and room, as it is saved."""
+        return urlencode(self.kept())
+
     def query(self, before: PageKey | None = None) -> str:
         """The query string of an address with these filters, for the page after `before`."""
-        fields = {"from": self.first.isoformat(), "to": self.last.isoformat()}
-        fields |= self.without_person()
+        fields = self.kept()
         fields |= {name: encrypted(name, words) for name, words in self.person().items()}
         if before is not None:
             at = before.at.astimezone(UTC).replace(tzinfo=None)
@@ -110,6 +122,7 @@ def decrypted(args: Mapping[str, str]) -> dict[str, str]:
 def filters_of(args: Mapping[str, str], today: date) -> Filters:
     """The filters of a form: by default the last seven days.
 
+    Days by name count unless the form has other dates.
     Invalid values are ignored; for a day, or for words that can't be decrypted, `wrong` says so.
     """
     wrong = ""
@@ -119,6 +132,14 @@ def filters_of(args: Mapping[str, str], today: date) -> Filters:
         wrong = _("That is no day of the calendar. Choose one, such as 2026-03-05.")
     elif args.get("unread"):
         wrong = _("The guest or room of this address can't be read any more. Type it again.")
+    named = days_by_name(today)
+    span = args.get("span", "")
+    if not any(args.get(name) for name in ("span", "from", "to")):
+        span = WEEK
+    if span in named and (first, last) in ((None, None), named[span]):
+        first, last = named[span]
+    else:
+        span = ""
     last = last or max(today, first or today)
     first = first or last - SIX_DAYS
     if first > last:
@@ -131,6 +152,7 @@ def filters_of(args: Mapping[str, str], today: date) -> Filters:
         state if state in list(RideOutcome) else "",
         staff=row_id(args.get("staff", "")) or 0,
         centre=row_id(args.get("centre", "")) or 0,
+        span=span,
         wrong=wrong,
         **words,
     )
@@ -146,22 +168,19 @@ def key_of(text: str) -> PageKey | None:
     return PageKey(instant, last)
 
 
-def spans(today: date, now: Filters) -> list[tuple[str, str, bool]]:
-    """Common periods: name, query, and whether it is the shown one."""
+def days_by_name(today: date) -> dict[str, tuple[date, date]]:
+    """The first and last day of each common period, as seen today."""
     month = today.replace(day=1)
     last_month = (month - timedelta(days=1)).replace(day=1)
-    known = (
-        (_("Today"), today, today),
-        (_("Yesterday"), today - timedelta(days=1), today - timedelta(days=1)),
-        (_("7 days"), today - SIX_DAYS, today),
-        (_("This month"), month, today),
-        (_("Last month"), last_month, month - timedelta(days=1)),
-        (_("Next 7 days"), today, today + SIX_DAYS),
-    )
-    return [
-        (name, replace(now, first=first, last=last).query(), (first, last) == (now.first, now.last))
-        for name, first, last in known
-    ]
+    yesterday = today - timedelta(days=1)
+    return {
+        "today": (today, today),
+        "yesterday": (yesterday, yesterday),
+        WEEK: (today - SIX_DAYS, today),
+        "month": (month, today),
+        "last_month": (last_month, month - timedelta(days=1)),
+        "next_week": (today, today + SIX_DAYS),
+    }
 
 
 def encrypted(what: str, words: str) -> str:

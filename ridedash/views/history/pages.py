@@ -1,18 +1,18 @@
 """The history page: a property's rides by filters, with their totals."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Final
 
 from flask import Blueprint, redirect, render_template, request
-from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import services
-from ridedash.store.history import PageKey, Totals, categories, page, records, totals
-from ridedash.store.properties import cost_centres_of, staff_of
-from ridedash.views.history.filters import HistoryQuery, decrypted, history_query, key_of, spans
-from ridedash.views.history.rows import amount, lines, outcomes
+from ridedash.store.history import PageKey, Totals, page, records, totals
+from ridedash.store.saved_views import VIEW_NAME_MAX
+from ridedash.views.history.chips import chips_of, saved, span_choices
+from ridedash.views.history.filters import HistoryQuery, decrypted, history_query, key_of
+from ridedash.views.history.rows import amount, lines
 from ridedash.views.web.formatting import days_text, decimal
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.views.web.responses import locale
@@ -23,21 +23,11 @@ bp = Blueprint("history", __name__)
 SIZE: Final = 50
 
 
-@dataclass(frozen=True)
-class Choices:
-    """The options of the form's select elements: (value, title)."""
-
-    states: list[tuple[str, str]]
-    staff: list[tuple[int, str]]
-    categories: list[tuple[str, str]]
-    centres: list[tuple[int, str]]
-
-
 @bp.get("/history")
 @needs(SEE)
 def show() -> str:
     """Show a page of matching rides, the newest first, totals of all, and a link to older ones."""
-    return _page(decrypted(request.args), key_of(request.args.get("before", "")))
+    return history_page(decrypted(request.args), key_of(request.args.get("before", "")))
 
 
 @bp.post("/history")
@@ -47,11 +37,12 @@ def ask() -> Response | tuple[str, int]:
     with services().db.read() as db:
         filters = history_query(db, request.form).filters
     if filters.wrong:
-        return _page(request.form), 422
+        return history_page(request.form), 422
     return redirect(f"/history?{filters.query()}", code=303)
 
 
-def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
+def history_page(form: Mapping[str, str], begin: PageKey | None = None, wrong: str = "") -> str:
+    """The page of a form's or an address's filters, from `begin` on; `wrong` is a message."""
     with services().db.read() as db:
         query = history_query(db, form)
         prop = query.prop
@@ -60,7 +51,8 @@ def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
         keys = page(db, prop.id, ride_filter, SIZE + 1, begin)
         found = records(db, prop.id, [key.id for key in keys[:SIZE]])
         counted = totals(db, prop.id, ride_filter, prop.currency)
-        choices = _choices(db, prop.id)
+        chips = chips_of(db, query)
+        views = saved(db, query)
     older = filters.query(keys[SIZE - 1]) if len(keys) > SIZE else ""
     return render_template(
         "history/page.html",
@@ -68,7 +60,9 @@ def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
         lines=lines(found, query.now, query.tz, locale()),
         sums=_sums(counted),
         listed=_listed(len(found), counted.rides),
-        choices=choices,
+        chips=chips,
+        views=views,
+        wrong=wrong or filters.wrong,
         older=older,
         paged=begin is not None,
         zone=prop.timezone,
@@ -80,9 +74,15 @@ def _shown(query: HistoryQuery) -> dict[str, Any]:
     filters = query.filters
     return {
         "chosen": filters,
-        "spans": spans(query.today, filters),
+        "spans": span_choices(filters, query.today),
         "days": days_text(filters.first, filters.last, locale()),
         "query": filters.query(),
+        "kept": filters.kept(),
+        "others": filters.without_person(),
+        "all_of_days": replace(
+            filters, state="", category="", staff=0, centre=0, guest="", room=""
+        ).query(),
+        "view_name_max": VIEW_NAME_MAX,
         "filtered": bool(filters.without_person() or filters.person()),
     }
 
@@ -114,12 +114,3 @@ def _sums(found: Totals) -> list[tuple[str, str, str]]:
         (_("Cancelled"), decimal(found.cancelled, locale()), ""),
         (_("Completed rides came to"), money or "–", unpriced),
     ]
-
-
-def _choices(db: Session, property_id: int) -> Choices:
-    return Choices(
-        [(outcome.value, state.words) for outcome, state in outcomes().items()],
-        [(each.id, each.name) for each in staff_of(db, property_id)],
-        categories(db, property_id),
-        [(each.id, each.name) for each in cost_centres_of(db, property_id)],
-    )

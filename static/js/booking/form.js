@@ -184,7 +184,7 @@ export class BookForm extends EventTarget {
     else if (!cars.chosen || !cars.busy) bookButton.textContent = this.#missing();
     this.hint.renew();
     this.party.show(choice && cars.chosen, choice?.group);
-    when.several.priceOf(choice?.offer);
+    when.back.priceOf(choice?.offer);
     this.terms.textContent = choice ? when.terms(choice) : this.texts.sayIdle;
     const openEnd = cars.box.querySelector("[data-open-end]");
     if (openEnd) openEnd.hidden = !this.both || cars.busy || trip.loose || !trip.at("pickup");
@@ -193,7 +193,7 @@ export class BookForm extends EventTarget {
 
   /** The parts of the form that may ask what their text means. */
   get #askers() {
-    return [...this.phones, this.when, this.flight];
+    return [...this.phones, this.when, this.when.back, this.flight];
   }
 
   /** The first part with a question that is not answered; undefined without one. */
@@ -203,8 +203,8 @@ export class BookForm extends EventTarget {
 
   /** The question of a part, as the button's text. */
   #question(asker) {
-    if (asker === this.when) return this.texts.sayWhichTime;
-    return asker === this.flight ? this.texts.sayWhichFlight : this.texts.sayWhichNumber;
+    if (asker === this.flight) return this.texts.sayWhichFlight;
+    return this.phones.includes(asker) ? this.texts.sayWhichNumber : this.texts.sayWhichTime;
   }
 
   /** Whether something is asked that the button needs to know; then the question has the focus. */

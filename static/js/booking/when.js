@@ -9,8 +9,9 @@ import { counted } from "../shared/counts.js";
 import { fitWords } from "../shared/fit_words.js";
 import { enter } from "../shared/panels.js";
 import { isShown, setText } from "../shared/slots.js";
-import { Several } from "./several.js";
+import { Series } from "./series.js";
 import { showChoices } from "./time_choices.js";
+import { WayBack } from "./way_back.js";
 
 // each shows fields
 const OPENERS = "[name=when][value=later], [name=for_flight], [name=back]";
@@ -30,12 +31,14 @@ export class When extends EventTarget {
     this.words = box.querySelector("[name=pickup_words]");
     this.date = box.querySelector("[name=pickup_date]");
     this.time = box.querySelector("[name=pickup_time]");
-    this.several = new Several(box.querySelector("[data-several]"), { signal });
-    this.several.addEventListener("changed", () => this.dispatchEvent(new Event("changed")));
     this.said = box.querySelector("[data-when-said]");
     this.quick = box.querySelector("[data-when-quick]");
     this.choices = box.querySelector("[data-when-asked]");
     this.which = box.querySelector("[name=pickup_which]");
+    this.series = new Series(box.querySelector("[data-series]"), () => this.later, { signal });
+    this.back = new WayBack(box, this.texts.read, () => this.#there, { signal });
+    for (const part of [this.series, this.back])
+      part.addEventListener("changed", () => this.dispatchEvent(new Event("changed")));
     this.at = NaN; // the instant of the shown day and time, in ms, once the server has said it
     this.wrong = this.said.classList.contains("is-wrong");
     this.asked = 0; // number of the last request: older answers are ignored
@@ -164,7 +167,8 @@ export class When extends EventTarget {
   }
 
   #tell() {
-    this.several.follow();
+    this.series.follow();
+    this.back.follow();
     this.dispatchEvent(new Event("changed"));
   }
 
@@ -182,7 +186,17 @@ export class When extends EventTarget {
    * back and the series are complete.
    */
   get ready() {
-    return this.several.ready && this.#timed;
+    return this.series.ready && this.back.ready && this.#timed;
+  }
+
+  /** The day and time of the ride, as they are asked about; all "" for now. */
+  get #there() {
+    const shown = this.later && this.time.value;
+    return {
+      day: shown ? this.date.value : "",
+      clock: shown ? this.time.value.slice(0, 5) : "",
+      which: shown ? this.which.value : "",
+    };
   }
 
   get #timed() {
@@ -218,7 +232,7 @@ export class When extends EventTarget {
   /** How many cars one press can book; a series is of one. */
   get most() {
     const choices = this.box.querySelectorAll("[name=cars] option").length;
-    return this.several.isSeries ? 1 : choices;
+    return this.series.wanted ? 1 : choices;
   }
 
   /** Choose a number of cars, and move to it. */
@@ -259,7 +273,7 @@ export class When extends EventTarget {
 
   /** The text of the button for a choice, whose name is put in place of {car}. */
   button(choice) {
-    return this.several.button(this.#button(choice), choice);
+    return this.series.button(this.back.button(this.#button(choice)), choice);
   }
 
   #button(choice) {

@@ -29,10 +29,10 @@ ROOT = Path(__file__).parents[3]
 ADDED_BY_THE_SERVER = {"second_to", "property_id", "actor", "margin", "tz", "group", "reference"}
 # Controls that are no fields of the table: parts of the pickup time, the ride to change, and such.
 FORM_ONLY = {"when", "pickup_words", "pickup_date", "change", "version", "csrf_token"} | {
-    *("back", "back_date", "days", "dates", "onward", "for_flight"),
+    *("back", "days", "dates", "onward", "for_flight"),
     "guest_phone2_as",  # `guest_phone_as` stands for both
     *("people", "bags", "flight_now"),  # neither stored nor sent: what fits, and a yes
-    *("pickup_which", "back_which"),  # which of two times that clocks show twice
+    "pickup_which",  # which of two times that clocks show twice
 }
 
 

@@ -222,7 +222,7 @@ def test_a_favourite_is_replaced_only_on_request(desk: Desk) -> None:
     assert 'name="replace"' in answer.text
     assert add_favourite(desk, "Station", slot="3", replace="1").status_code == 303
     assert favourites(desk) == [("drop", 3, "Station")]
-    post(desk.client(), "/admin/places", kind="drop", slot="3", remove="1")
+    post(desk.client(), "/admin/places", kind="drop", slot="3", what="remove")
     assert favourites(desk) == []
     for slot in ("10", "0", "-1", "x"):
         assert add_favourite(desk, "Station", slot=slot).status_code == 400
@@ -235,7 +235,7 @@ def test_a_favourite_is_replaced_only_on_request(desk: Desk) -> None:
 def test_taking_a_favourite_off_the_list_can_be_undone(desk: Desk) -> None:
     add_favourite(desk, "Airport, T1", slot="3")
     client = desk.client()
-    gone = post(client, "/admin/places", kind="drop", slot="3", remove="1")
+    gone = post(client, "/admin/places", kind="drop", slot="3", what="remove")
     page = client.get(gone.headers["Location"]).text
     form = page[page.index("Taken off the list.") : page.index("Undo")]
     undo = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
@@ -255,6 +255,64 @@ def test_a_cost_centre_is_made_once_and_can_be_closed_and_reopened(desk: Desk) -
     assert row(desk, CostCentre, centre.id).closed_at is not None
     post(client, f"/admin/cost-centres/{centre.id}", what="open")
     assert row(desk, CostCentre, centre.id).closed_at is None
+
+
+def test_a_place_is_renamed_where_it_stands(desk: Desk) -> None:
+    add_favourite(desk, "Airport", slot="3")
+    client = desk.client()
+    place = {"kind": "drop", "slot": "3", "what": "rename"}
+    answer = post(client, "/admin/places", **place, place_name=" Airport <b>T1</b> ")
+    assert answer.headers["Location"] == "/admin/places?said=saved#drop-3"
+    assert favourites(desk) == [("drop", 3, "Airport <b>T1</b>")]
+    assert 'value="Airport &lt;b&gt;T1&lt;/b&gt;"' in client.get("/admin/places").text
+    for empty in ("", " \u200b "):
+        refused = post(client, "/admin/places", **place, place_name=empty)
+        assert (refused.status_code, "Type a name." in refused.text) == (422, True)
+    assert post(client, "/admin/places", **place | {"slot": "4"}, place_name="x").status_code == 404
+    assert post(client, "/admin/places", **place | {"what": "burn"}).status_code == 400
+    assert favourites(desk) == [("drop", 3, "Airport <b>T1</b>")]
+
+
+def test_a_place_moves_up_and_down_its_own_list_over_free_numbers(desk: Desk) -> None:
+    for name, slot in (("Airport", "1"), ("Station", "4"), ("Museum", "9")):
+        add_favourite(desk, name, slot=slot)
+    add_favourite(desk, "Kerb", kind="pickup", slot="2")
+    client = desk.client()
+
+    def move(slot: int, way: str) -> str:
+        answer = post(client, "/admin/places", kind="drop", slot=str(slot), what=way)
+        return str(answer.headers["Location"].partition("#")[2])
+
+    def drops() -> list[tuple[int, str]]:
+        return [(slot, name) for kind, slot, name in favourites(desk) if kind == "drop"]
+
+    assert move(9, "up") == "drop-4-up"
+    assert drops() == [(1, "Airport"), (4, "Museum"), (9, "Station")]
+    assert move(1, "down") == "drop-4-down"
+    assert drops() == [(1, "Museum"), (4, "Airport"), (9, "Station")]
+    for slot, way in ((1, "up"), (9, "down"), (5, "up")):
+        move(slot, way)
+    assert drops() == [(1, "Museum"), (4, "Airport"), (9, "Station")]
+    assert ("pickup", 2, "Kerb") in favourites(desk)
+    page = compact(client.get("/admin/places").text)
+    assert re.search(r'id="drop-1-up"[^>]* disabled', page)
+    assert re.search(r'id="drop-9-down"[^>]* disabled', page)
+    assert not re.search(r'id="drop-4-(up|down)"[^>]* disabled', page)
+
+
+def test_a_cost_centre_is_renamed_and_no_two_have_one_name(desk: Desk) -> None:
+    client = desk.client()
+    for name in ("Spa", "Banquets"):
+        post(client, "/admin/cost-centres", name=name)
+    with desk.services.db.read() as s:
+        spa = s.query(CostCentre).filter_by(name="Spa").one().id
+    address = f"/admin/cost-centres/{spa}"
+    assert post(client, address, what="rename", name="SPA ").status_code == 303
+    assert row(desk, CostCentre, spa).name == "SPA"
+    for name, why in (("banquets", "There is one of this name already."), (" ", "Type a name.")):
+        refused = post(client, address, what="rename", name=name)
+        assert (refused.status_code, why in refused.text) == (422, True)
+    assert row(desk, CostCentre, spa).name == "SPA"
 
 
 def link_of(text: str) -> str:

@@ -461,6 +461,42 @@ def assert_reached(page: Page) -> None:
         expect(page.locator(".desk-form")).to_have_class(re.compile("is-cut"))
 
 
+HEAD = """() => {
+  const box = (query) => document.querySelector(query).getBoundingClientRect();
+  const form = document.querySelector("[data-desk-form]");
+  const labels = [...form.querySelectorAll(".guest-fields label")];
+  return {
+    column: Math.round(box(".guest-fields").width),
+    name: Math.round(box("#guest-find").width),
+    nameEnds: box("#guest-find").bottom,
+    roomBegins: box("label[for=guest_room]").top,
+    side: [box("#guest_room").top, box("#guest_phone").top],
+    labels: labels.map((label) => parseFloat(getComputedStyle(label).fontSize)),
+    words: Math.max(...labels.map((label) => label.scrollWidth - label.clientWidth)),
+    gutter: getComputedStyle(form).scrollbarGutter,
+  };
+}"""
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1024, 768)])
+def test_the_name_has_a_line_of_its_own_above_room_and_phone(
+    browsed: Browsed, desk: Desk, size: tuple[int, int]
+) -> None:
+    page = browsed.page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    browsed.open("/")
+    fill(page)
+    head = page.evaluate(HEAD)
+    assert head["name"] == head["column"]
+    assert head["roomBegins"] >= head["nameEnds"]
+    assert head["side"][0] == head["side"][1]
+    assert min(head["labels"]) >= 13
+    assert head["words"] == 0
+    assert head["gutter"] == "stable"
+    expect(go(page)).to_be_in_viewport(ratio=1)
+    expect(page.locator("[data-product=mini] .product-price")).to_be_in_viewport(ratio=1)
+
+
 PRICE_EDGES = """() => [...document.querySelectorAll(".product-cost")]
   .map((part) => Math.round(part.getBoundingClientRect().right))"""
 

@@ -111,8 +111,9 @@ def test_a_series_is_of_one_car_and_is_not_offered_two(browsed: Browsed, desk: D
     browsed.open("/rides/new?" + urlencode(TRIP | {"show": "1"}))
     page.select_option("#people", "6")
     expect(page.locator("[data-fits-take]")).to_be_visible()
-    page.locator(".several > summary").click()
-    page.locator(".several-day").first.click()
+    page.locator(".when-choice", has_text="Later").click()
+    page.locator(".series > summary").click()
+    page.locator(".series-day").first.click()
     expect(page.locator("[data-fits-words]")).to_be_visible()
     expect(page.locator("[data-fits-take]")).to_be_hidden()
 

@@ -27,7 +27,7 @@ def planned(desk: Desk) -> dict[str, str]:
 
 def test_the_return_trip_is_planned_with_the_same_press(desk: Desk) -> None:
     form = desk.form()
-    back = {"back": "y", "back_date": "2026-03-04", "back_time": "18:00"}
+    back = {"back": "y", "back_words": "18:00"}
     answer = desk.press(form, **back)
     out, returning = desk.orders()
     assert answer.headers["Location"] == f"/rides/{out.id}"
@@ -45,10 +45,11 @@ def test_the_return_trip_is_planned_with_the_same_press(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("back", "message"),
     [
-        ({"back_date": "", "back_time": "18:00"}, "On which day?"),
-        ({"back_date": "2026-03-04", "back_time": ""}, "At what time?"),
-        ({"back_date": "2026-03-04", "back_time": "14:31"}, "Too soon to plan"),
-        (LATER | {"back_date": "2026-03-05", "back_time": "05:10"}, "begins after the way there"),
+        ({"back_words": ""}, "At what time?"),
+        ({"back_words": "soon"}, "is not understood"),
+        ({"back_words": "14:31"}, "Too soon to plan"),
+        (LATER | {"back_words": "2026-03-05 05:10"}, "begins after the way there"),
+        (LATER | {"back_words": "today 1930"}, "begins after the way there"),
     ],
 )
 def test_a_return_trip_without_a_valid_time_orders_nothing(
@@ -72,7 +73,7 @@ def test_the_price_of_the_return_trip_is_requested_for_the_swapped_trip(desk: De
 def test_the_price_that_was_shown_for_the_return_trip_is_stored_with_it(desk: Desk) -> None:
     form = desk.form()
     shown = desk.client.get(f"/return-price.json?offer={form['offer']}").json
-    back = {"back": "y", "back_date": "2026-03-04", "back_time": "18:00"}
+    back = {"back": "y", "back_words": "18:00"}
     desk.press(form, **back, back_offer=str(shown["offer"]))
     assert desk.orders()[1].offer_id == shown["offer"]
     assert "₹240" in words(desk.client.get(f"/rides/{desk.ride(2)}").text), "as it was shown"
@@ -113,8 +114,9 @@ def test_a_series_is_planned_when_its_dates_were_shown_and_not_before(desk: Desk
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"when": "now"}, "choose Later"),
         ({"last_day": ""}, "Until which day?"),
+        ({"last_day": "next fri"}, "Until which day?"),
+        ({"last_day": "16 mar 18:00"}, "Until which day?"),
         ({"last_day": "2026-03-04"}, "No day from the pickup day until then"),
         ({"last_day": "2026-05-20", "days": list("0123456")}, "A series has at most 60 rides"),
         ({"last_day": "2026-06-20"}, "at most 90 days"),
@@ -131,13 +133,68 @@ def test_a_series_that_can_not_be_planned_says_why(
     assert message in unescape(answer.text)
 
 
-def test_the_last_day_that_the_form_offers_is_allowed_at_any_hour(desk: Desk) -> None:
-    field = re.search(r'<input[^>]*name="last_day"[^>]*>', desk.client.get("/rides/new").text)
-    assert field is not None
-    last = field[0].split('max="')[1].split('"')[0]
-    query = f"days={date.fromisoformat(last).weekday()}&pickup_date=2026-03-05&pickup_time=23:59"
-    answer = desk.client.get(f"/series.json?{query}&last_day={last}").json
-    assert answer["n"] == 13, answer
+def test_a_ride_for_now_is_no_series(desk: Desk) -> None:
+    answer = desk.press(desk.form(), **SERIES | {"when": "now"})
+    assert answer.headers["Location"] == f"/rides/{desk.ride(1)}"
+    assert [order.state for order in desk.orders()] == ["READY"]
+
+
+@pytest.mark.parametrize("last_day", ["16 mar", "16.3.", "2026-03-16", "in 12 days"])
+def test_the_last_day_of_a_series_is_typed_in_words(desk: Desk, last_day: str) -> None:
+    url = "/series.json?days=0,3&pickup_date=2026-03-05&pickup_time=05:10"
+    answer = desk.client.get(f"{url}&last_day={last_day}").json
+    assert answer["n"] == 4
+    shown = filled(desk.press(desk.form(), **SERIES | {"last_day": last_day}).text)
+    desk.press(shown, **SERIES | {"last_day": last_day})
+    assert len(desk.orders()) == 4
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("06:30", "Fri 6 Mar, 06:30"),  # not tomorrow: after the way there
+        ("18:00", "Thu 5 Mar, 18:00"),
+        ("tomorrow 1800", "Thu 5 Mar, 18:00"),
+        ("in 3 days 0700", "Sat 7 Mar, 07:00"),
+        ("20 h", "Thu 5 Mar, 20:00"),
+    ],
+)
+def test_a_time_of_the_day_alone_is_the_next_one_after_the_way_there(
+    desk: Desk, typed: str, said: str
+) -> None:
+    there = {"day": "2026-03-05", "clock": "07:10"}
+    answer = desk.client.get("/pickup-time.json", query_string=there | {"back": typed}).json
+    assert said in answer["said"]
+    shown = desk.press(
+        desk.form(),
+        **LATER | {"pickup_time": "07:10", "back": "y", "back_words": typed, "show": "1"},
+    )
+    assert said in words(shown.text)
+    back = {"back": "y", "back_words": typed}
+    desk.press(desk.form(), **LATER | {"pickup_time": "07:10"} | back)
+    there_order, back_order = desk.orders()
+    assert back_order.back_of == there_order.id
+    assert f"{back_order.pickup_at:%Y-%m-%dT%H:%M}" == answer["at"][:16]
+
+
+def test_a_way_back_that_may_be_two_times_is_asked_about_without_scripts_too(desk: Desk) -> None:
+    asked = desk.press(desk.form(), back="y", back_words="tomorrow 9")
+    assert (asked.status_code, desk.orders()) == (422, [])
+    assert "Which half of the day is meant?" in words(asked.text)
+    assert re.findall(r'name="back_choice"\s+value="([^"]+)"', asked.text) == [
+        "2026-03-05 09:00",
+        "2026-03-05 21:00",
+    ]
+    chosen = desk.press(filled(asked.text), back_choice="2026-03-05 21:00", back="y")
+    assert (chosen.status_code, desk.orders()) == (200, [])
+    assert re.search(r'name="back_words"[^>]*value="2026-03-05 21:00"', chosen.text)
+
+
+def test_the_form_has_no_date_field_where_words_are_read(desk: Desk) -> None:
+    page = desk.page(show="1")
+    typed = re.findall(r'<input[^>]*name="(?:back_words|last_day|pickup_words)"[^>]*>', page)
+    assert len(typed) == 3
+    assert all('type="text"' in field for field in typed)
 
 
 def test_the_dates_are_shown_while_they_are_chosen(desk: Desk) -> None:
@@ -156,12 +213,13 @@ def test_the_dates_are_shown_while_they_are_chosen(desk: Desk) -> None:
 def test_a_way_back_at_a_time_that_clocks_show_twice_is_asked_about(desk: Desk) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
-    back = {"back": "y", "back_date": "2026-10-25", "back_time": "02:30"}
+    back = {"back": "y", "back_words": "tomorrow 0230"}
     asked = desk.press(desk.form(), **back)
     assert asked.status_code == 422
     assert "Clocks go back then and show 02:30 twice." in words(asked.text)
-    assert 'name="back_which"' in asked.text
-    assert desk.press(desk.form(), **back, back_which="second").status_code == 303
+    both = re.findall(r'name="back_choice"\s+value="([^"]+)"', asked.text)
+    assert both == ["2026-10-25 02:30+0200", "2026-10-25 02:30+0100"]
+    assert desk.press(desk.form(), back="y", back_words=both[1]).status_code == 303
     assert datetime(2026, 10, 25, 1, 30, tzinfo=UTC) in [each.pickup_at for each in desk.orders()]
 
 
@@ -262,21 +320,49 @@ def test_the_button_plans_a_series_once_its_dates_are_shown(browsed: Browsed, de
     page.fill("#drop", "airp")
     page.get_by_role("listbox", name="Drop").get_by_role("option").first.click()
     go = page.locator("[data-book-go]")
-    page.locator("[data-several] > summary").click()
     page.locator("[name=back]").check()
+    expect(page.locator("#back_words")).to_be_focused()
     expect(go).to_have_text("Choose when to come back")
-    page.fill("#back_time", "18:00")
+    page.fill("#back_words", "tomorrow 9")
+    expect(go).to_have_text("Which time is meant?")
+    page.locator("[data-back-asked] button").last.click()
+    expect(page.locator("[data-back-said]")).to_contain_text("Thu 5 Mar, 21:00")
+    page.fill("#back_words", "18:00")
+    expect(page.locator("[data-back-said]")).to_contain_text("Wed 4 Mar, 18:00")
     expect(go).to_contain_text("and back")
     expect(page.locator("[data-back-price]")).to_contain_text("Way back: ")
     page.locator("[name=back]").uncheck()
     page.locator(".when-choice", has_text="Later").click()
     page.fill("#pickup_words", "tomorrow 0510")
-    page.locator(".several-day", has_text="Thu").click()
+    page.locator(".series > summary").click()
+    page.locator(".series-day", has_text="Thu").click()
     expect(go).to_have_text("Choose the dates of the series")
-    page.fill("#last_day", "2026-03-16")
+    page.fill("#last_day", "16 mar")
     expect(go).to_have_text("Plan 2 rides: Mini to Meridian Airport · now ₹240 each")
     expect(page.locator("[data-dates]")).to_contain_text("Thu 12 Mar 05:10")
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-desk-said]")).to_have_text("Rides planned for Guest Heron: 2")
     assert len(desk.orders()) == 2
+    assert browsed.faults == []
+
+
+@pytest.mark.browser
+def test_the_way_back_follows_the_way_there_and_several_leads_to_the_list(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    browsed.open("/")
+    page.locator(".when-toggle:has([name=back])").click()
+    page.fill("#back_words", "06:30")
+    said = page.locator("[data-back-said]")
+    expect(said).to_contain_text("Thu 5 Mar, 06:30")
+    page.locator(".when-choice", has_text="Later").click()
+    page.fill("#pickup_words", "tomorrow 0710")
+    expect(said).to_contain_text("Fri 6 Mar, 06:30")
+    page.locator(".when-choice", has_text="Now").click()
+    expect(said).to_contain_text("Thu 5 Mar, 06:30")
+    page.fill("#back_words", "soon")
+    expect(said).to_contain_text("is not understood")
+    page.get_by_role("link", name="Several…").click()
+    expect(page).to_have_url(re.compile("/lists/new$"))
     assert browsed.faults == []

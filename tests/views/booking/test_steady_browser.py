@@ -53,7 +53,7 @@ def test_prices_move_nothing(browsed: Browsed, desk: Desk, path: str) -> None:
     [
         ("[data-swap]", "#pickup"),
         (".when-choice:has([value=later])", "[name=pickup_words]"),
-        (".several > summary", "[name=back]"),
+        (".when-toggle:has([name=back])", "[name=back_words]"),
     ],
 )
 def test_a_press_that_leaves_a_field_meets_its_button(

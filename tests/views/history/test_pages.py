@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 import httpx
 import pytest
 from flask.testing import FlaskClient
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
@@ -224,22 +224,39 @@ def test_filters_apply_and_stay_in_the_form_and_in_the_links(
     assert listed(client, "state=cancelled") == []
     text = client.get(f"/history?{sent(client, 'guest=gar&state=completed&room=PH-1')}").text
     assert 'value="gar"' in text
-    assert '<option value="completed" selected>' in text
+    assert re.search(r'aria-current="true">\s*State: <bdi class="one-line">Completed</bdi>', text)
     assert "Banquets" in text
     links = [
         unescape(each)
         for each in re.findall(r'(?:href|action)="/history(?:\.csv)?\?([^"]*)"', text)
     ]
-    assert len(links) == 8  # six spans of days, these days without filters, and the file
-    assert [listed(client, each) for each in links[:6] if "2026-05-04" in each] != []
-    assert listed(client, links[0]) == [wanted]
+    spans = [each for each in links if each.startswith("span=")]
+    assert listed(client, spans[0]) == [wanted]
+    assert {dict(parse_qsl(each))["span"] for each in spans} == {
+        *("today", "yesterday", "week", "month", "last_month", "next_week")
+    }
+    assert len({each for each in links if "state=cancelled" in each}) == 1
+
+
+def test_days_by_name_are_those_of_the_day_they_are_read(desk: Desk, client: FlaskClient) -> None:
+    order_id = done(desk)
+    assert listed(client, "span=today") == [order_id]
+    assert listed(client, "span=yesterday") == []
+    assert sent(client, "span=today&from=2026-05-04&to=2026-05-04") == "span=today"
+    assert sent(client, "span=today&from=2026-05-01&to=2026-05-04") == (
+        "from=2026-05-01&to=2026-05-04"
+    )
+    assert sent(client, "span=someday") == "from=2026-04-28&to=2026-05-04"
+    desk.now += timedelta(days=1)
+    later = desk.client()
+    assert listed(later, "span=yesterday") == [order_id]
 
 
 def test_no_address_of_the_history_contains_a_guest(desk: Desk, client: FlaskClient) -> None:
     done(desk, guest="José García", room="PH-1")
     query = sent(client, "guest=garcia&room=PH-1&state=completed")
     assert re.fullmatch(
-        r"from=[\d-]+&to=[\d-]+&state=completed&guest=\w+\.[\w-]+\.[\w-]+&room=\w+\.[\w-]+\.[\w-]+",
+        r"span=week&state=completed&guest=\w+\.[\w-]+\.[\w-]+&room=\w+\.[\w-]+\.[\w-]+",
         query,
     )
     text = client.get(f"/history?{query}").text
@@ -580,35 +597,6 @@ def test_the_file_has_a_name_and_is_not_cached(desk: Desk, client: FlaskClient) 
 
 
 @pytest.mark.browser
-def test_filters_are_open_on_a_wide_screen_and_closed_on_a_phone(
-    tmp_path: Path, browser: Browser
-) -> None:
-    with served_desk(tmp_path, browser) as served:
-        wrens = done(served.desk, guest="Guest Wren")
-        done(served.desk)
-        page = served.staff(viewport={"width": 1280, "height": 800})
-        page.goto("/history?from=2026-05-01&to=2026-05-04")
-        page.get_by_label("Guest", exact=True).fill("wren")
-        page.get_by_label("State").select_option("completed")
-        page.get_by_role("button", name="Show").click()
-        page.wait_for_url("**/history?*&guest=*")  # this also waits for the style sheet
-        expect(page.locator(".rides-table tbody tr")).to_have_count(1)
-        # force: the link of the row covers the cell
-        page.locator(".rides-table tbody td").nth(4).click(force=True)
-        page.wait_for_url(f"**/rides/{wrens}")
-        page.go_back()  # the browser doesn't ask to send a form again
-        expect(page.locator(".rides-table tbody tr")).to_have_count(1)
-        page.set_viewport_size({"width": 390, "height": 844})
-        page.goto("/history?from=2026-05-01&to=2026-05-04")
-        expect(page.get_by_label("Guest", exact=True)).to_be_hidden()
-        page.get_by_text("Other days, guest, room").click()
-        page.get_by_label("Guest", exact=True).fill("heron")
-        page.get_by_role("button", name="Show").click()
-        expect(page.locator(".rides-table tbody tr")).to_have_count(1)
-        expect(page.get_by_label("Guest", exact=True)).to_have_value("heron")
-
-
-@pytest.mark.browser
 def test_a_press_downloads_the_file_of_the_shown_rides(tmp_path: Path, browser: Browser) -> None:
     with served_desk(tmp_path, browser) as served:
         served.desk.add(lambda s: setattr(s.get(Staff, served.desk.ids["desk"]), "role", "manager"))
@@ -616,8 +604,9 @@ def test_a_press_downloads_the_file_of_the_shown_rides(tmp_path: Path, browser: 
         done(served.desk)
         page = served.staff(viewport={"width": 1280, "height": 800})
         page.goto("/history?from=2026-05-01&to=2026-05-04")
+        page.locator("#chip-person > summary").click()
         page.get_by_label("Guest", exact=True).fill("wren")
-        page.get_by_role("button", name="Show").click()
+        page.keyboard.press("Enter")
         page.wait_for_url("**/history?*&guest=*")
         with page.expect_download() as saved:
             page.get_by_role("button", name="Export as CSV").click()

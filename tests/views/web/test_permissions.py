@@ -14,7 +14,7 @@ from ridedash.store.accounts import add_account
 from ridedash.store.guest_lists import GuestList, NewLine, store_list
 from ridedash.store.invitations import invite
 from ridedash.store.kiosks import begin, new_device, revoke
-from ridedash.store.models.desk import CostCentre, ShiftNote
+from ridedash.store.models.desk import CostCentre, SavedView, ShiftNote
 from ridedash.store.models.kiosks import KioskAsk, KioskKind, KioskVisit, PickupHint
 from ridedash.store.models.people import Staff
 from ridedash.views.web.permissions import (
@@ -49,7 +49,8 @@ NEEDS = {
         auth.sign_out me.show me.change_password me.prefer me.choose_language me.sign_out_everywhere
         staying.stay
         outgoing.card outgoing.show_receipt
-        history.show history.ask search.show search.ask search_list.listed handover.show
+        history.show history.ask history_views.save history_views.delete
+        search.show search.ask search_list.listed handover.show
         restored.show group_cards.show series.show demo_day.show lists.show
     """,
     "book": """
@@ -114,6 +115,7 @@ ROWS = (
     "note_id",
     "kiosk_id",
     "hint_id",
+    "view_id",
     "ask_id",
     "visit_id",
     "number",
@@ -175,7 +177,10 @@ def rows_of(desk: Desk, who: str) -> dict[str, Any]:
             property_id=property_id, staff_id=desk.ids[who], text="Call the spa", made_at=NOON
         )
         hint = PickupHint(property_id=property_id, point="Gate 2", words={})
-        s.add_all([centre, colleague, note, hint])
+        view = SavedView(
+            property_id=property_id, staff_id=desk.ids[who], name="Bills", query="span=month"
+        )
+        s.add_all([centre, colleague, note, hint, view])
         visit, ask = visit_and_ask(property_id, found["kiosk_id"], next(desk.counter))
         s.add_all([visit, ask])
         s.flush()
@@ -186,6 +191,7 @@ def rows_of(desk: Desk, who: str) -> dict[str, Any]:
             "invitation_id": invitation.id,
             "note_id": note.id,
             "hint_id": hint.id,
+            "view_id": view.id,
             "visit_id": visit.id,
             "ask_id": ask.id,
         }

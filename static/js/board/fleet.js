@@ -256,6 +256,7 @@ export class Fleet {
     const around = { ...cab, width: cab.width + 16, height: cab.height + 16 };
     const box = placed(around, sides, size, [...this.map.boxes(), ...others]);
     this.#plate(pen, box, text);
+    return box;
   }
 
   #plate(pen, box, text) {
@@ -266,7 +267,6 @@ export class Fleet {
     pen.fill();
     pen.stroke();
     this.#write(pen, text, box.x, box.y, { size: 12, colour: this.#colour("ink") });
-    return box;
   }
 
   #write(pen, text, x, y, { size, colour }) {

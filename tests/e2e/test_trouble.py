@@ -68,7 +68,7 @@ def test_an_account_that_may_not_book_is_explained(staff_page: StaffPage) -> Non
     page = staff_page()
     story.choose_trip(page)
     story.choose_car(page, "mini")
-    page.locator("summary", has_text="More").click()
+    page.locator("main summary", has_text="More").click()
     page.get_by_label("Account").select_option(label="Banned account")
     story.press_book(page, "Guest Teal")
     expect(page.locator("main")).to_contain_text(re.compile("blocked", re.IGNORECASE))

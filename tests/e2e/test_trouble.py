@@ -82,6 +82,7 @@ def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
     page = staff_page()
     story.book(page, "mini", "Guest Sanderling")
     story.wait_status(page, "ALLOTMENT_PENDING")
+    page.locator("[data-action=abort]").wait_for()  # in place of that of an order without a number
     story.open_panel(page, "Cancel ride")
     story.look(page, "taxi-stop-asked")
     page.get_by_role("button", name="Cancel ride").click()

@@ -16,6 +16,10 @@ class TooManyViews(Exception):
     """There are MOST_VIEWS already; nothing was saved."""
 
 
+class ViewNameTaken(Exception):
+    """Another view of the same owner has this name, in whatever case; nothing was saved."""
+
+
 def views_of(s: Session, property_id: int, staff_id: int) -> list[SavedView]:
     """The views that a member of staff sees: the property's, then their own; each by name."""
     query = select(SavedView).where(
@@ -26,10 +30,10 @@ def views_of(s: Session, property_id: int, staff_id: int) -> list[SavedView]:
 
 
 def save_view(s: Session, property_id: int, staff_id: int | None, name: str, query: str) -> None:
-    """Save filters under a name; of the property without `staff_id`. Replaces what has the name.
+    """Save filters under a name; of the property without `staff_id`.
 
-    The property is locked: of two parallel saves the second one sees the first. Raises
-    TooManyViews.
+    The property is locked: of two parallel saves the second one sees the first. Saving the same
+    again changes nothing. Raises ViewNameTaken, TooManyViews.
     """
     locked_property(s, property_id)
     found = select(SavedView).where(
@@ -37,9 +41,10 @@ def save_view(s: Session, property_id: int, staff_id: int | None, name: str, que
     )
     views = list(s.scalars(found))
     for view in views:
-        if view.name == name:
-            view.query = query
+        if (view.name, view.query) == (name, query):
             return
+        if view.name.casefold() == name.casefold():
+            raise ViewNameTaken
     if len(views) >= MOST_VIEWS:
         raise TooManyViews
     s.add(SavedView(property_id=property_id, staff_id=staff_id, name=name, query=query))

@@ -98,6 +98,21 @@ class TimeRefused(ValueError):
         self.choices = choices
 
 
+def _first_after(there: datetime | None, error: TimeRefused) -> LocalTime:
+    """Of the times that a way back may mean, the only one after the way there.
+
+    Raises TimeRefused: with the possible times alone if there are several, or with the error.
+    """
+    if there is None or not error.choices:
+        raise error
+    possible = tuple(at for at in error.choices if at > there)
+    if not possible:
+        raise TimeRefused("back_words", _("The way back begins after the way there.")) from None
+    if len(possible) > 1:
+        raise TimeRefused(error.control, str(error), possible) from None
+    return LocalTime(possible[0])
+
+
 def typed_text(at: datetime, tz: ZoneInfo) -> str:
     """An instant as a text to type, which is read as no other instant."""
     here = at.astimezone(tz)
@@ -178,7 +193,10 @@ class PickupTexts:
         begins = now
         if there and is_clock_alone(self.words, now.astimezone(tz).date(), words):
             begins = there
-        found = self.read(begins, tz, words)
+        try:
+            found = self.read(begins, tz, words)
+        except TimeRefused as error:
+            return _first_after(there, error)
         if there and found.at <= there:
             raise TimeRefused("back_words", _("The way back begins after the way there."))
         return found

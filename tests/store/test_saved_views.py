@@ -1,4 +1,4 @@
-"""Saved views of the history: whose they are, how many there may be, and what replaces one."""
+"""Saved views of the history: whose they are, how many there may be, and their names."""
 
 import pytest
 from sqlalchemy import select
@@ -6,7 +6,14 @@ from sqlalchemy import select
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import SavedView
 from ridedash.store.properties import add_property, add_staff
-from ridedash.store.saved_views import MOST_VIEWS, TooManyViews, save_view, view_of, views_of
+from ridedash.store.saved_views import (
+    MOST_VIEWS,
+    TooManyViews,
+    ViewNameTaken,
+    save_view,
+    view_of,
+    views_of,
+)
 from tests.locks import locked
 from tests.store.lobby import NOON
 
@@ -47,15 +54,17 @@ def test_staff_see_the_propertys_views_and_their_own(db: Database) -> None:
         assert view_of(s, prop, far.id) is None
 
 
-def test_the_same_name_replaces_a_view_of_the_same_owner_alone(db: Database) -> None:
+def test_no_two_views_of_one_owner_have_one_name(db: Database) -> None:
     prop, one, two = house(db, "here")
     with db.write() as s:
         for owner in (one, None, two):
             save_view(s, prop, owner, "bills", "span=week")
-        save_view(s, prop, one, "bills", "span=month")
-        save_view(s, prop, None, "bills", "span=today")
-    assert names(db, prop, one) == [("bills", "span=today"), ("bills", "span=month")]
-    assert names(db, prop, two) == [("bills", "span=today"), ("bills", "span=week")]
+            save_view(s, prop, owner, "bills", "span=week")  # the same, once more
+            for name in ("bills", "BILLS"):
+                with pytest.raises(ViewNameTaken):
+                    save_view(s, prop, owner, name, "span=month")
+    for staff in (one, two):
+        assert names(db, prop, staff) == [("bills", "span=week"), ("bills", "span=week")]
 
 
 def test_each_owner_has_so_many_views_and_no_more(db: Database) -> None:
@@ -65,7 +74,6 @@ def test_each_owner_has_so_many_views_and_no_more(db: Database) -> None:
             save_view(s, prop, one, f"view {n}", "span=week")
         with pytest.raises(TooManyViews):
             save_view(s, prop, one, "one more", "span=week")
-        save_view(s, prop, one, "view 3", "span=today")
         save_view(s, prop, two, "their first", "span=week")
         save_view(s, prop, None, "of all", "span=week")
     assert len(names(db, prop, one)) == MOST_VIEWS + 1

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flask import Blueprint, abort, redirect, render_template, request, session
+from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
@@ -16,7 +17,7 @@ from ridedash.store.properties import (
     move_favourite,
     set_favourite,
 )
-from ridedash.text import one_line
+from ridedash.text import normalised, one_line
 from ridedash.views.admin.property import (
     Answer,
     TypedPlace,
@@ -104,16 +105,37 @@ def _rename(kind: str, slot: int) -> Answer:
     if not name:
         return _page({"renamed": f"{kind}-{slot}", "why": _("Type a name.")}), 422
     with services().db.write() as s:
-        row = favourites_of(s, property_id).get((kind, slot)) or abort(404)
-        row.name = name
-        record(s, "place.renamed", f"properties:{property_id}", kind=kind, slot=slot)
+        if not _is_named(s, property_id, kind, slot, name):
+            why = _("There is one of this name already.")
+            return _page({"renamed": f"{kind}-{slot}", "why": why}), 422
     return redirect(f"/admin/places?said=saved#{kind}-{slot}", code=303)
 
 
-def _move(kind: str, slot: int, way: str) -> BaseResponse:
-    """Exchange a place with its neighbour; the button that was pressed keeps the focus."""
+def _is_named(s: Session, property_id: int, kind: str, slot: int, name: str) -> bool:
+    """Name a place; False if another one of its list has the name: the form shows it once."""
+    rows = favourites_of(s, property_id)
+    row = rows.get((kind, slot)) or abort(404)
+    if row.name == name:
+        return True
+    others = (each for (of, number), each in rows.items() if of == kind and number != slot)
+    if any(normalised(each.name) == normalised(name) for each in others):
+        return False
+    row.name = name
+    record(s, "place.renamed", f"properties:{property_id}", kind=kind, slot=slot)
+    return True
+
+
+def _move(kind: str, slot: int, way: str) -> Answer:
+    """Exchange a place with its neighbour; the button that was pressed keeps the focus.
+
+    A name that was typed in the row is saved by the same press.
+    """
     property_id = current_staff().property_id
+    name = one_line(request.form.get("place_name", ""), PLACE_NAME_MAX)
     with services().db.write() as s:
+        if name and not _is_named(s, property_id, kind, slot, name):
+            why = _("There is one of this name already.")
+            return _page({"renamed": f"{kind}-{slot}", "why": why}), 422
         there = move_favourite(s, property_id, kind, slot, up=way == "up")
         if there is not None:
             record(s, "place.moved", f"properties:{property_id}", kind=kind, slot=there)

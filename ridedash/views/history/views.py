@@ -8,6 +8,7 @@ from ridedash.store.saved_views import (
     MOST_VIEWS,
     VIEW_NAME_MAX,
     TooManyViews,
+    ViewNameTaken,
     save_view,
     view_of,
 )
@@ -40,6 +41,8 @@ def save() -> Response | tuple[str, int]:
         abort(403)
     try:
         _store(query, name, of_all=of_all)
+    except ViewNameTaken:
+        return _refused(_("There is one of this name already."))
     except TooManyViews:
         return _refused(_("There are %(n)d views already: delete one first.", n=MOST_VIEWS))
     return redirect(f"/history?{query.filters.query()}", code=303)

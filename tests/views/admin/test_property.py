@@ -273,6 +273,27 @@ def test_a_place_is_renamed_where_it_stands(desk: Desk) -> None:
     assert favourites(desk) == [("drop", 3, "Airport <b>T1</b>")]
 
 
+def test_a_move_saves_the_name_that_was_typed_in_the_row(desk: Desk) -> None:
+    for name, slot in (("Airport", "1"), ("Station", "4")):
+        add_favourite(desk, name, slot=slot)
+    move = {"kind": "drop", "slot": "4", "what": "up"}
+    answer = post(desk.client(), "/admin/places", **move, place_name="Central Station")
+    assert answer.status_code == 303
+    assert favourites(desk) == [("drop", 1, "Central Station"), ("drop", 4, "Airport")]
+
+
+@pytest.mark.parametrize("what", ["rename", "up"])
+def test_no_two_places_of_a_list_have_one_name(desk: Desk, what: str) -> None:
+    for name, slot in (("Airport", "1"), ("Station", "4")):
+        add_favourite(desk, name, slot=slot)
+    add_favourite(desk, "Kerb", kind="pickup", slot="4")
+    client, station = desk.client(), {"kind": "drop", "slot": "4", "what": what}
+    refused = post(client, "/admin/places", **station, place_name="AIRPORT ")
+    assert (refused.status_code, "There is one of this name" in refused.text) == (422, True)
+    assert ("drop", 4, "Station") in favourites(desk)
+    assert post(client, "/admin/places", **station, place_name="Kerb").status_code == 303
+
+
 def test_a_place_moves_up_and_down_its_own_list_over_free_numbers(desk: Desk) -> None:
     for name, slot in (("Airport", "1"), ("Station", "4"), ("Museum", "9")):
         add_favourite(desk, name, slot=slot)

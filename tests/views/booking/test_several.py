@@ -157,6 +157,7 @@ def test_the_last_day_of_a_series_is_typed_in_words(desk: Desk, last_day: str) -
         ("tomorrow 1800", "Thu 5 Mar, 18:00"),
         ("in 3 days 0700", "Sat 7 Mar, 07:00"),
         ("20 h", "Thu 5 Mar, 20:00"),
+        ("tomorrow 6", "Thu 5 Mar, 18:00"),  # not 6 in the morning, before the way there
     ],
 )
 def test_a_time_of_the_day_alone_is_the_next_one_after_the_way_there(

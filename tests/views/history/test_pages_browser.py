@@ -43,6 +43,17 @@ def test_a_tablet_shows_ten_rides_without_scrolling(served: Served) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == TABLET["width"]
 
 
+def test_a_name_without_a_space_hides_no_other_column(served: Served) -> None:
+    page = opened(served, 1, guest=f"Mobi {'W' * 110}")
+    for width in (1024, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        inside = page.locator(".record-card").evaluate(
+            "card => card.scrollWidth - card.clientWidth"
+        )
+        assert inside <= 0, width
+        assert page.get_by_role("columnheader", name="Price").bounding_box()
+
+
 def test_a_phone_shows_where_each_ride_went(served: Served) -> None:
     page = opened(served, 1)
     page.set_viewport_size(PHONE)

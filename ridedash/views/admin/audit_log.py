@@ -196,6 +196,8 @@ STATES: Final = {  # the states of an order, as results of placing and changing 
 # actions and results whose result is not shown: people would read "Ready to be sent" as the state
 # of the order now
 ORDERED: Final = frozenset({("order.place", "READY")})
+# the actions whose result is the state of a guest list afterwards, which the action's words say
+OF_A_LIST: Final = "list."
 FILTERS: Final = ("day", "who", "what", "ride", "machine")
 COLUMNS: Final = ("at", "who", "what", "result", "ride", "reference", "details")
 BATCH: Final = 500
@@ -408,7 +410,7 @@ def results() -> dict[str, str]:
 
 def _result(row: AuditRow) -> str:
     """The words for a result; a code without words is shown as it is."""
-    if (row.what, row.result) in ORDERED:
+    if (row.what, row.result) in ORDERED or row.what.startswith(OF_A_LIST):
         return ""
     result = row.result
     words = RESULTS.get(result, STATES.get(result))

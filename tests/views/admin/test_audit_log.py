@@ -13,6 +13,7 @@ import pytest
 
 from ridedash.store import audit
 from ridedash.store.audit import AuditRow
+from ridedash.store.models.lists import ListState
 from ridedash.store.models.people import Staff
 from ridedash.views.admin.audit_log import ACTIONS, actions
 from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
@@ -275,6 +276,18 @@ def test_every_result_that_is_written_is_shown_in_words(desk: Desk) -> None:
         assert words in text, result
     assert "car swapped" not in text
     assert "booked to sending" not in text
+
+
+@pytest.mark.parametrize("state", ListState)
+def test_the_state_of_a_guest_list_is_no_result_in_english(desk: Desk, state: ListState) -> None:
+    home = desk.ids["desk.property"]
+    with desk.services.db.write() as s:
+        audit.record(
+            s, "worker", "list.delete", "guest_lists:31", state.value, NOON, property_id=home
+        )
+    text = desk.client().get("/admin/audit?what=list.delete").text
+    assert "Deleted a guest list" in text
+    assert f'<span class="secondary">{state.value.lower()}</span>' not in text
 
 
 def test_every_action_that_is_recorded_by_its_name_has_words() -> None:

@@ -97,6 +97,7 @@ def test_a_ride_can_be_cancelled_and_the_fee_is_shown_before_the_button(
     story.hold(desk)
     story.book(page, "mini", "Guest Whimbrel")
     story.reach(page, desk, "CALL_DRIVER")
+    page.locator("[data-action=cancel]").wait_for()  # in place of that of the search
     story.open_panel(page, "Cancel ride")
     expect(page.locator("[data-fee]")).to_contain_text("₹30")
     story.look(page, "taxi-cancel-asked")

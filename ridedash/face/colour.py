@@ -43,12 +43,17 @@ class Palette:
 
 
 class KioskShades(NamedTuple):
-    """The colours of a kiosk: of text in both schemes, and a band with the words on it."""
+    """The colours of a kiosk: of text in both schemes, and a band with the words on it.
+
+    `deep` is the end, black or white, towards which a pattern may shade the band: its words are
+    the easier to read for it.
+    """
 
     light: str
     dark: str
     band: str
     ink: str
+    deep: str
 
 
 def read_colour(text: str) -> str | None:
@@ -83,6 +88,7 @@ def kiosk_shades(colour: str) -> KioskShades:
         dark=_readable(colour, 1.0, [*DARK.values(), KIOSK_DARK], ENHANCED),
         band=_readable(colour, 0.0 if ink == WHITE else 1.0, [ink], ENHANCED),
         ink=ink,
+        deep={WHITE: BLACK, BLACK: WHITE}[ink],
     )
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
+from ridedash.geo import LatLng
 from ridedash.inputs import row_id
 from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult
@@ -36,7 +37,7 @@ from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.orders import OrderPage, order_page
 from ridedash.text import one_line
-from ridedash.views.kiosk import ride_view
+from ridedash.views.kiosk import maps, ride_view
 from ridedash.views.kiosk.pressed import Asking, Changed, NotNow, Try, press_book
 from ridedash.views.kiosk.visit_requests import (
     VisitRequest,
@@ -236,8 +237,8 @@ def _answer_with_ticket(at: VisitRequest, page: OrderPage | None, tried: Try) ->
     }
     if outcome.state != "sending":
         known |= _link(at, page.order.id, tried)
-        credit = app.settings.tiles_attribution
-        known["map"] = ride_view.meeting_map(page, app.settings.tiles_url, credit)
+        pickup = LatLng(page.offer.pickup_lat, page.offer.pickup_lng)
+        known["map"] = maps.meeting_map(pickup)
     if outcome.state != "booked":
         return answer(outcome.state, outcome.words, ride=known)
     view = ride_view.view_json(page, app.clock(), app.time(), locale())

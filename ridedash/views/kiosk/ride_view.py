@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from ridedash.config import SANDBOX_CREDIT
-from ridedash.geo import LatLng
 from ridedash.rides.actions.request import BUSY, ActionResult
 from ridedash.rides.share_links import LinkKind
 from ridedash.rides.state.codes import WITHDRAWN
@@ -17,7 +15,6 @@ from ridedash.views.kiosk.cars import whole_minutes
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.prices import guest_pays_words
-from ridedash.views.rides.print_assets import still_map
 from ridedash.views.rides.view_model import allowed_actions, is_live
 from ridedash.wire import (
     ALLOTMENT_FAILED,
@@ -35,7 +32,6 @@ from ridedash.wording.kiosk import Said, cancel_words, kiosk_words, refused_word
 # actions that end a ride; the first one that is possible now is used
 STOPS: Final = ("withdraw", "abort", "cancel", "arm")
 FREE: Final = frozenset({"withdraw", "abort"})
-MAP: Final = {"zoom": 17, "width": 480, "height": 240}  # 570 m wide at the equator, else less
 WAITS: Final = frozenset({"armed", "calling", "unconfirmed"})  # actions without a result yet
 NO_RIDE: Final = frozenset({ALLOTMENT_FAILED, BOOKING_CANCELLED})
 # phases in which the meeting point counts
@@ -151,22 +147,6 @@ def _trip(facts: RideFacts) -> dict[str, Any] | None:
         return None
     at, name = facts.drop
     return {"lat": at.lat, "lng": at.lng, "name": name}
-
-
-def meeting_map(page: OrderPage, tiles_url: str, credit: str) -> dict[str, Any]:
-    """A map of the meeting point: `tiles` are [address, x, y] in a map of `width` by `height`.
-
-    `credit` names the source of the tiles; "" for the sandbox's, for which the page has its own
-    words.
-    """
-    offer = page.offer
-    still = still_map(tiles_url, LatLng(offer.pickup_lat, offer.pickup_lng), **MAP)
-    return {
-        "width": still.width,
-        "height": still.height,
-        "tiles": [[tile.href, tile.x, tile.y] for tile in still.tiles],
-        "credit": "" if credit == SANDBOX_CREDIT else credit,
-    }
 
 
 def stop_of(page: OrderPage) -> str:

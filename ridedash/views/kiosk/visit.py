@@ -29,6 +29,7 @@ from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError, Estimates
 from ridedash.views.booking.suggestions import SAME_START_M
 from ridedash.views.kiosk import cars as of_cars
+from ridedash.views.kiosk import maps
 from ridedash.views.kiosk.phone_link import phone_link
 from ridedash.views.kiosk.visit_requests import (
     VisitRequest,
@@ -42,7 +43,9 @@ from ridedash.views.kiosk.visit_requests import (
 )
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import KIOSK, needs
+from ridedash.wording import in_language
 from ridedash.wording.kiosk import kiosk_words, typed_kind
+from ridedash.wording.languages import ENGLISH
 
 bp = Blueprint("kiosk_visit", __name__)
 MOST_PLACES: Final = 6
@@ -65,6 +68,8 @@ TABS: Final[dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {
         frozenset({"museum", "attraction", "park", "square", "monument", "gallery", "theatre"}),
     ),
 }
+
+SIGNS: Final = {kind: tab for tab, (_words, kinds) in TABS.items() for kind in kinds}
 
 
 @bp.get("/kiosk/places.json")
@@ -144,6 +149,7 @@ def cars_for(at: VisitRequest) -> Response:
     shown = min(of_cars.SHOWN, len(listed))
     words = kiosk_words("needs_code") if rule == "code" else None
     facts: dict[str, Any] = {"cars": listed, "shown": shown, "meet": meet, "rule": rule.value}
+    facts["way"] = maps.map_of_way(start.pickup, drop)
     return answer("ok", words, **facts)
 
 
@@ -189,7 +195,8 @@ def end() -> tuple[str, int]:
 def favourites(kiosk: Kiosk) -> list[dict[str, Any]]:
     """The destinations on a kiosk's first screen: up to six favourite drops of its property.
 
-    Each has `name`, `lat`, `lng`, and `minutes` by car or None; for the document of GET /kiosk.
+    Each has `name`, `lat`, `lng`, `minutes` by car or None, and the `sign` of its kind of place;
+    for the document of GET /kiosk.
     """
     with services().db.read() as s:
         home = s.get_one(Property, kiosk.property_id)
@@ -197,9 +204,27 @@ def favourites(kiosk: Kiosk) -> list[dict[str, Any]]:
         minutes = _minutes(s, home, start_of(kiosk, home))
     drops = [place for (kind, _slot), place in rows if kind == "drop"][:MOST_PLACES]
     return [
-        {"name": each.name, "lat": each.lat, "lng": each.lng, "minutes": minutes.get(each.name)}
+        {
+            "name": each.name,
+            "lat": each.lat,
+            "lng": each.lng,
+            "minutes": minutes.get(each.name),
+            "sign": sign_of(each.name),
+        }
         for each in drops
     ]
+
+
+def sign_of(name: str) -> str:
+    """The kind of place that a name tells, in the reader's language or in English, or "".
+
+    It is a key of TABS, by which the page knows its drawing.
+    """
+    found = typed_kind(name)
+    if found:
+        return found
+    with in_language(ENGLISH):
+        return typed_kind(name)
 
 
 def soonest_minutes(s: Session, kiosk: Kiosk, home: Property, now: datetime) -> int | None:
@@ -293,7 +318,14 @@ def _found(
 def _place(found: Place, minutes: int | None) -> dict[str, Any]:
     lat, lng = found.position
     area = "" if found.area.casefold() in found.name.casefold() else found.area
-    return {"name": found.name, "address": area, "lat": lat, "lng": lng, "minutes": minutes}
+    return {
+        "name": found.name,
+        "address": area,
+        "lat": lat,
+        "lng": lng,
+        "minutes": minutes,
+        "sign": SIGNS.get(found.kind) or sign_of(found.name),
+    }
 
 
 def _minutes(s: Session, home: Property, start: Trip | None) -> dict[str, int]:

@@ -134,6 +134,7 @@ WORDS: Final[dict[str, Text]] = {
     "finding": lazy("Finding your driver"),
     "scan": lazy("Follow your ride on your phone"),
     "map": lazy("Map of the meeting point"),
+    "map_of_way": lazy("Map of the way"),
     "map_sandbox": lazy("Sandbox city, a place that does not exist"),
     "print": lazy("Print"),
     "done": lazy("Done"),

@@ -12,6 +12,7 @@ from ridedash.geo import LatLng
 
 # distance of tiles in px; each is drawn one px larger, so that no hairline shows between two tiles
 CELL: Final = 256
+CLOSEST: Final = 16  # the largest zoom of a map of a whole way
 FURTHEST: Final = 85.0  # the highest latitude of the projection, in degrees
 
 
@@ -36,9 +37,7 @@ class StillMap:
 def still_map(tiles_url: str, middle: LatLng, zoom: int, width: int, height: int) -> StillMap:
     """The map around a place; there are no tiles beyond the northern and southern edge."""
     count = 2**zoom
-    lat = math.radians(min(max(middle.lat, -FURTHEST), FURTHEST))
-    at_x = (middle.lng + 180) / 360 * count * CELL
-    at_y = (1 - math.asinh(math.tan(lat)) / math.pi) / 2 * count * CELL
+    at_x, at_y = (part * count * CELL for part in _projected(middle))
     left = at_x - width / 2
     top = at_y - height / 2
     across = range(math.floor(left / CELL), math.floor((left + width) / CELL) + 1)
@@ -54,6 +53,52 @@ def still_map(tiles_url: str, middle: LatLng, zoom: int, width: int, height: int
         for x in across
     ]
     return StillMap(width, height, tuple(tiles))
+
+
+@dataclass(frozen=True)
+class WayMap:
+    """A map of both ends of a way: `start` and `end` are their positions in it, in px."""
+
+    still: StillMap
+    start: tuple[float, float]
+    end: tuple[float, float]
+
+
+def way_map(tiles_url: str, start: LatLng, end: LatLng, size: tuple[int, int], rim: int) -> WayMap:
+    """The map of `size` px with both ends at least `rim` px from its edges, as large as possible.
+
+    The ends of a way around half the world are shown as they are on the flat map.
+    """
+    width, height = size
+    (from_x, from_y), (to_x, to_y) = _projected(start), _projected(end)
+    zoom = CLOSEST
+    while zoom > 0 and (
+        abs(from_x - to_x) * 2**zoom * CELL > width - 2 * rim
+        or abs(from_y - to_y) * 2**zoom * CELL > height - 2 * rim
+    ):
+        zoom -= 1
+    middle_x, middle_y = (from_x + to_x) / 2, (from_y + to_y) / 2
+    still = still_map(tiles_url, _placed(middle_x, middle_y), zoom, width, height)
+
+    def shown(x: float, y: float) -> tuple[float, float]:
+        px = 2**zoom * CELL
+        return (
+            round((x - middle_x) * px + width / 2, 1),
+            round((y - middle_y) * px + height / 2, 1),
+        )
+
+    return WayMap(still, shown(from_x, from_y), shown(to_x, to_y))
+
+
+def _projected(place: LatLng) -> tuple[float, float]:
+    """A place on the flat map (Web Mercator), each part from 0 to 1, from west and north."""
+    lat = math.radians(min(max(place.lat, -FURTHEST), FURTHEST))
+    return (place.lng + 180) / 360, (1 - math.asinh(math.tan(lat)) / math.pi) / 2
+
+
+def _placed(x: float, y: float) -> LatLng:
+    """The place at a point of the flat map."""
+    return LatLng(math.degrees(math.atan(math.sinh(math.pi * (1 - 2 * y)))), x * 360 - 180)
 
 
 def _address(template: str, z: int, x: int, y: int) -> str:

@@ -2,6 +2,7 @@
 
 import { noCars } from "./check.js";
 import { carName, carPicture, control, fact, icon, make, named, working } from "./el.js";
+import { fitMap, mapBox } from "./maps.js";
 import { pages } from "./frame.js";
 
 const TAGS = { cheapest: "cheapest", soonest: "soonest_car", biggest: "biggest" };
@@ -14,13 +15,17 @@ export function car(k) {
   const { cars } = answer;
   const most = Math.min(answer.shown || 3, cars.length);
   const cards = cars.map((each, i) => card(k, each, i));
+  const way = wayMap(k);
   return {
     question: k.t("which_car"),
-    facts: [make("p", "k-lead", fact(k.visit.drop.name))],
+    facts: [make("p", "k-lead", fact(k.visit.drop.name)), way].filter(Boolean),
     controls: [list, meet(k, answer.meet)],
     look: "cars",
     spoken: () => [k.visit.drop.name, spokenMeet(k, answer.meet)],
-    placed: () => fill(),
+    placed: () => {
+      fill();
+      fitMap(k, way);
+    },
   };
   function fill() {
     const turn = (page) => {
@@ -34,6 +39,13 @@ export function car(k) {
     const label = (n) => (n > 0 ? k.t("more_cars", { n }) : k.t("fewer_cars"));
     pages(list, cards, { from: k.visit.page, most, turn, label });
   }
+}
+
+/** The map of the way, beside the cars; null on a screen that has no room beside them. */
+function wayMap(k) {
+  const { layout, narrow } = k.measures;
+  if (layout !== "landscape" || narrow || k.visit.aids.has("large")) return null;
+  return mapBox(k, k.visit.answer.way, k.t("map_of_way"));
 }
 
 function card(k, each, i) {

@@ -4,15 +4,12 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
-const OWN_ICONS = /^(aid-.*|ask|erase|globe|volume)$/; // in a sprite that only the kiosk loads
+const OWN_ICONS = /^(aid-.*|ask|erase|globe|hospitals|sights|stations|volume)$/; // in a sprite that only the kiosk loads
 const TILE_PX = 257; // 256, plus one so that no hairline shows between two tiles
 const PIN = [
-  [
-    "k-map-pin",
-    `M18 34.5c-5.6-6.8-11-12.6-11-18.9C7 9.4 11.9 4.5 18 4.5
-     s11 4.9 11 11.1c0 6.3-5.4 12.1-11 18.9Z`,
-  ],
-  ["k-map-mark", "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z"],
+  `M18 34.5c-5.6-6.8-11-12.6-11-18.9C7 9.4 11.9 4.5 18 4.5
+   s11 4.9 11 11.1c0 6.3-5.4 12.1-11 18.9Z`,
+  "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z",
 ];
 // characters of the other direction: in a right-to-left sentence, any digit, and any letter that is
 // not Arabic or Hebrew
@@ -112,27 +109,6 @@ export function press(node) {
   if (!node.disabled && node.isConnected) acts.get(node)?.();
 }
 
-/** The picture of the start screen: a road through a town, in the property's colour. */
-export function motif() {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "k-motif full");
-  svg.setAttribute("viewBox", "0 0 160 90");
-  svg.setAttribute("preserveAspectRatio", "xMaxYMin slice");
-  svg.setAttribute("aria-hidden", "true");
-  for (const d of [
-    "M-5 26C30 10 52 34 84 24S138 8 168 20M-5 44c38-12 62 10 92 2s56-8 82-2",
-    "M38-5c8 22-6 44 4 66M104-5c-10 26 10 46 2 74M138-5c-6 20 8 38 4 60",
-    "M44 62C52 44 72 56 84 40s24-4 34-20",
-    "M44 65a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM118 24a4 4 0 1 0 0-8 4 4 0 0 0 0 8Z",
-  ]) {
-    const path = document.createElementNS(SVG, "path");
-    path.setAttribute("d", d);
-    svg.append(path);
-  }
-  svg.children[2].setAttribute("class", "k-motif-way");
-  return svg;
-}
-
 /** A QR code from the server: {size, path} in modules, drawn dark on white in every theme. */
 export function qrCode(qr, label) {
   const svg = document.createElementNS(SVG, "svg");
@@ -150,8 +126,11 @@ export function qrCode(qr, label) {
   return svg;
 }
 
-/** A map from the server around one place, with a pin in its middle: {width, height, tiles}. */
-export function stillMap({ width, height, tiles }, label) {
+/**
+ * A map from the server: {width, height, tiles}, with a pin in its middle; that of a way has `start`
+ * and `end` as well, each [x, y].
+ */
+export function stillMap({ width, height, tiles, start, end }, label) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${Number(width)} ${Number(height)}`);
   svg.setAttribute("preserveAspectRatio", "xMidYMid slice");
@@ -164,16 +143,30 @@ export function stillMap({ width, height, tiles }, label) {
     for (const [name, value] of Object.entries(at)) image.setAttribute(name, String(value));
     svg.append(image);
   }
+  if (end) svg.append(wayOf(start, end), pinAt(end, "k-map-pin is-end"));
+  svg.append(pinAt(start ?? [width / 2, height / 2], "k-map-pin"));
+  return svg;
+}
+
+/** A line between both ends: it shows the direction, not the streets, so it is dotted. */
+function wayOf([x1, y1], [x2, y2]) {
+  const line = document.createElementNS(SVG, "line");
+  for (const [name, value] of Object.entries({ x1, y1, x2, y2 }))
+    line.setAttribute(name, String(value));
+  line.setAttribute("class", "k-map-way");
+  return line;
+}
+
+function pinAt([x, y], className) {
   const pin = document.createElementNS(SVG, "g");
-  pin.setAttribute("transform", `translate(${width / 2 - 18} ${height / 2 - 34.5})`);
-  for (const [name, d] of PIN) {
+  pin.setAttribute("transform", `translate(${x - 18} ${y - 34.5})`);
+  pin.setAttribute("class", className);
+  for (const d of PIN) {
     const path = document.createElementNS(SVG, "path");
-    path.setAttribute("class", name);
     path.setAttribute("d", d);
     pin.append(path);
   }
-  svg.append(pin);
-  return svg;
+  return pin;
 }
 
 /** A text that is read character by character: a plate, a PIN. */

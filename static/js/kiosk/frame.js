@@ -1,12 +1,18 @@
 /** The frame of every screen: the property and the clock, one question, its controls, the bar. */
 
-import { beneath, control, fact, icon, make, motif } from "./el.js";
+import { beneath, control, fact, icon, make } from "./el.js";
+import { face } from "./face.js";
+import { dimAt } from "./night.js";
 
 // screens that must show all facts, if necessary on several pages
 const PAGED = new Set(["check", "ticket", "ride"]);
-const BANDLESS = new Set(["hero", "unknown"]); // screens with a colour of their own
+// what the words of a screen stand on: the property's face, a card before it, or plain paper
+const GROUNDS = { check: "card", ticket: "card", ride: "card", unknown: "plain" };
 const FACTS =
-  ".k-words > :not(.k-question, .k-facts, .k-plates, .k-english), .k-facts > *, .k-plates > *";
+  ".k-words > :not(.k-progress, .k-question, .k-facts, .k-plates, .k-english), .k-facts > *, .k-plates > *";
+// the questions before Book: where, which car, for whom, and whether all of it is right
+const STEPS = { where: 1, place: 1, car: 2, meet: 2, people: 2, who: 3, check: 4 };
+const LAST_STEP = 4;
 
 export class Frame {
   constructor(k, root) {
@@ -15,6 +21,8 @@ export class Frame {
     this.head = root.querySelector("[data-head]");
     this.demo = root.querySelector("[data-demo]");
     this.stage = root.querySelector("[data-stage]");
+    this.face = root.querySelector("[data-face]");
+    face(this.face, k.data.property);
     this.bar = root.querySelector("[data-bar]");
     this.clock = root.querySelector("[data-clock]");
     this.place = root.querySelector("[data-place]");
@@ -23,6 +31,7 @@ export class Frame {
     this.covered = root.querySelector("[data-frame]");
     this.dark = null; // the dark cover over the screen, for a guest who listens
     this.clocks = {}; // time formats by language
+    this.at = 0; // the number of the present question before Book, if any
     this.setClock(k.data.clock);
     setInterval(() => this.tick(), 1_000);
   }
@@ -44,16 +53,18 @@ export class Frame {
     this.root.dataset.look = view.look ?? "";
     if (view.ticket) this.root.dataset.ticket = view.ticket;
     else delete this.root.dataset.ticket;
+    this.root.dataset.ground = GROUNDS[view.look] ?? "face";
     const question = make("h1", "k-question heavy title", view.shown ?? view.question);
     question.dataset.question = "";
     if (view.from) question.dataset.from = view.from;
     question.tabIndex = -1;
     const english = beneath(this.k.english(view.question));
     const facts = view.facts ?? [];
-    const words = make("div", "stack k-words gap-3 if-room", question, english, ...facts);
-    if (this.#hasBand(view)) words.prepend(make("div", "k-band", motif()));
+    this.root.dataset.move = anew ? this.#moved() : "";
+    const step = view.above ?? this.#step();
+    const words = make("div", "stack k-words gap-3 if-room", step, question, english, ...facts);
     const controls = make("div", "stack k-controls gap-3", ...(view.controls ?? []));
-    this.stage.replaceChildren(words, controls);
+    this.stage.replaceChildren(this.face, words, controls);
     this.#drawBar();
     this.tick();
     view.placed?.(controls);
@@ -61,19 +72,34 @@ export class Frame {
     this.#focus(question, press, anew || atQuestion);
   }
 
-  /** Whether the property's colour covers the part of an upright screen that no one can reach. */
-  #hasBand({ look }) {
-    const { layout, roomy } = this.k.measures;
-    return layout === "portrait" && roomy && !BANDLESS.has(look);
+  /** Whether the guest goes on ("on") or back ("back") between two questions; else "". */
+  #moved() {
+    const before = this.at;
+    this.at = STEPS[this.k.screen] ?? 0;
+    if (!before || !this.at || before === this.at) return "";
+    return this.at > before ? "on" : "back";
+  }
+
+  /** How far the guest is on the way to a booking, as "2 of 4" and as marks; null elsewhere. */
+  #step() {
+    const n = STEPS[this.k.screen];
+    if (!n || this.k.crowded) return null;
+    const marks = Array.from({ length: LAST_STEP }, (_, i) =>
+      make("span", i < n ? "k-step is-done" : "k-step"),
+    );
+    for (const mark of marks) mark.setAttribute("aria-hidden", "true");
+    const words = make("span", "k-step-words num", this.k.t("position", { n, of: LAST_STEP }));
+    return make("div", "line k-progress gap-2", ...marks, words);
   }
 
   /** Remove everything of a visit from the document. */
   clear() {
-    this.stage.replaceChildren();
+    this.stage.replaceChildren(this.face);
     this.sheets.replaceChildren();
     this.covered.inert = false;
     this.lighten();
     this.back = null;
+    this.at = 0;
     this.unplaced();
   }
 
@@ -119,6 +145,11 @@ export class Frame {
     this.dark = null;
   }
 
+  /** Whether a sheet, or the dark, is over the screen. */
+  get isCovered() {
+    return this.covered.inert || Boolean(this.dark);
+  }
+
   has(name) {
     return Boolean(this.sheets.querySelector(`[data-sheet="${name}"]`));
   }
@@ -132,11 +163,17 @@ export class Frame {
   }
 
   tick() {
-    const { language } = this.k.visit;
+    const text = this.timeIn(this.k.visit.language);
+    if (this.clock.textContent === text) return;
+    this.clock.textContent = text;
+    dimAt(Number.parseInt(this.timeIn("en"), 10));
+  }
+
+  /** The time, as it is written in a language. */
+  timeIn(language) {
     const { now, speed, from } = this.shown;
     const at = now + (performance.now() - from) * speed;
-    const text = (this.clocks[language] ??= this.#clockIn(language)).format(at);
-    if (this.clock.textContent !== text) this.clock.textContent = text;
+    return (this.clocks[language] ??= this.#clockIn(language)).format(at);
   }
 
   #clockIn(language) {
@@ -261,6 +298,11 @@ export class Frame {
     const node = this.bar.querySelector('[data-press="bar-volume"]');
     if (node) this.#nameVolume(node);
   }
+}
+
+/** The property's logo once more; null without one. */
+export function logo() {
+  return document.querySelector("[data-head] .house-plate")?.cloneNode(true) ?? null;
 }
 
 /** Whether no word of a control is cut off at its side. */

@@ -1,5 +1,6 @@
 /** The kiosk: its visit, its screens, and the end of a visit, which removes all data. */
 
+import { Attract } from "./attract.js";
 import { Booking } from "./booking.js";
 import { car, meetAt, people } from "./cars.js";
 import { asking, broken, check, sending, sorry, unknown } from "./check.js";
@@ -77,13 +78,14 @@ export class Kiosk {
     });
     this.booking = new Booking(this);
     this.pulse = new Pulse(this);
+    this.attract = new Attract(this);
     this.panel = null; // the panel for staff
     this.keyboard = null;
     this.drawn = "";
   }
 
   start() {
-    paint(document.documentElement, this.data.property.shades);
+    paint(document.documentElement, this.data.property);
     this.touches = new Touches(this.root, { touched: (node) => this.touched(node) });
     this.keys = new Keys(this.root, this.#keyActs());
     addEventListener("resize", () => this.#resized());
@@ -129,9 +131,13 @@ export class Kiosk {
   }
 
   t(key, slots) {
-    const words = this.data.words[this.visit.language] ?? this.data.words.en;
+    return this.tIn(this.visit.language, key, slots);
+  }
+
+  tIn(language, key, slots) {
+    const words = this.data.words[language] ?? this.data.words.en;
     const pattern = words[key] ?? this.data.words.en[key] ?? key;
-    return filled(pattern, slots, this.directionOf(this.visit.language));
+    return filled(pattern, slots, this.directionOf(language));
   }
 
   /**
@@ -260,6 +266,8 @@ export class Kiosk {
   #watch() {
     const { screen, visit } = this;
     const usual = visit.language === this.#usual && !visit.aids.size;
+    if (visit.begun || screen !== "start") this.attract.leave();
+    else this.attract.rest();
     if (!visit.begun && usual) this.idle.watch(0);
     else if (!visit.begun || BEFORE.has(screen)) this.idle.watch(START_S, true);
     else this.idle.watch(waitOf(screen, this.data.kiosk.idle_s));

@@ -59,11 +59,17 @@ export function apply(root, found, aids) {
     root.classList.toggle(`is-${aid}`, aids.has(aid));
 }
 
-/** Set the shades of the property's colour (ridedash/face/colour.py), if it has one. */
-export function paint(root, found) {
-  if (!found) return;
-  root.style.setProperty("--k-light", found.light);
-  root.style.setProperty("--k-dark", found.dark);
-  root.style.setProperty("--k-band", found.band);
-  root.style.setProperty("--k-band-ink", found.ink);
+/**
+ * Set what the property has chosen: the shades of its colour (ridedash/face/colour.py), and its
+ * typeface. A picture is dark, and its words are white.
+ */
+export function paint(root, { shades, typeface, picture }) {
+  root.classList.toggle("has-picture", Boolean(picture));
+  if (typeface) root.style.setProperty("--k-display", typeface);
+  if (!shades) return;
+  root.style.setProperty("--k-light", shades.light);
+  root.style.setProperty("--k-dark", shades.dark);
+  root.style.setProperty("--k-band", shades.band);
+  root.style.setProperty("--k-band-ink", shades.ink);
+  root.style.setProperty("--k-deep", shades.deep);
 }

@@ -1,7 +1,7 @@
 /** Screens A and B: the start, the destination, and another place by typing or from a list. */
 
-import { control, fact, icon, make, motif, named } from "./el.js";
-import { pages } from "./frame.js";
+import { control, fact, icon, make, named } from "./el.js";
+import { logo, pages } from "./frame.js";
 import { Keyboard } from "./keyboard.js";
 
 // languages for which we have no keyboard, or whose script is not that of most place names: lists
@@ -10,6 +10,9 @@ const LISTED = new Set(["ja", "zh", "ar", "hi"]);
 const LATIN_ONLY = new Set(["ja", "zh"]);
 const TABS = ["airport", "stations", "hospitals", "sights"];
 const LEAST_LETTERS = 2;
+const AT_ONCE = 4; // favourite places on the start screen
+// the drawing of a kind of place; any other place has a pin
+const SIGNS = { airport: "plane", stations: "stations", hospitals: "hospitals", sights: "sights" };
 
 /**
  * Screen A: the start. A guest need not read anything to begin: there are a picture, one large
@@ -19,7 +22,7 @@ const LEAST_LETTERS = 2;
 export function start(k) {
   const { status, data } = k;
   const shut = status.open === false || Boolean(status.full);
-  const facts = [motif(), ...(shut ? whyShut(k) : opening(k))];
+  const facts = shut ? whyShut(k) : opening(k);
   const begin = control(
     "start",
     "k-button k-main k-begin",
@@ -34,12 +37,22 @@ export function start(k) {
     icon("key"),
     make("span", "", k.t("have")),
   );
-  const controls = [make("div", "stack k-starts gap-3", ...(shut ? [have] : [begin, have]))];
+  const starts = shut ? [have] : [begin, ...atOnce(k), have];
+  const controls = [make("div", "stack k-starts gap-3", ...starts)];
   if (k.choices.length > 1) controls.push(languages(k));
   if (data.by_machine.includes(k.visit.language))
     controls.push(make("p", "k-small secondary k-machine", k.t("by_machine")));
   const { name } = data.property;
-  return { question: name, shown: fact(name), facts, controls, look: "hero" };
+  const above = k.measures.roomy ? logo() : null;
+  return { question: name, shown: fact(name), above, facts, controls, look: "hero" };
+}
+
+/** The first favourite places, where there is room: one touch goes on to the cars. */
+function atOnce(k) {
+  if (!k.measures.roomy || k.visit.aids.has("large")) return [];
+  const places = k.data.favourites.slice(0, AT_ONCE);
+  if (!places.length) return [];
+  return [make("div", "k-at-once grid", ...places.map((each, i) => card(k, each, `once-${i}`)))];
 }
 
 /** Why no ride can be booked here now, and the desk's number. */
@@ -130,8 +143,9 @@ function kind(k, tab) {
   const act = () => k.booking.listKind(tab);
   return control(
     `kind-${tab}`,
-    "k-button k-card full",
+    "k-button k-place full",
     act,
+    signOf(tab),
     make("span", "strong k-place-name", k.t(`tab_${tab}`)),
   );
 }
@@ -139,10 +153,17 @@ function kind(k, tab) {
 function card(k, to, name) {
   const { address, minutes } = to;
   const away = minutes && !address ? k.t("minutes_by_car", { n: minutes }) : "";
-  const parts = [make("span", "strong k-place-name", fact(to.name))];
-  if (address || away) parts.push(make("span", "k-place-more", address ? fact(address) : away));
-  const node = control(name, "k-button k-card full", () => k.choosePlace(to), ...parts);
+  const words = make("span", "k-place-words shrinks column");
+  words.append(make("span", "strong k-place-name", fact(to.name)));
+  if (address || away) words.append(make("span", "k-place-more", address ? fact(address) : away));
+  const act = () => k.choosePlace(to);
+  const node = control(name, "k-button k-place full", act, signOf(to.sign), words);
   return named(node, k.paused(to.name, address, away));
+}
+
+/** The drawing of a kind of place, as a badge. */
+function signOf(sign) {
+  return make("span", "k-sign centred rigid", icon(SIGNS[sign] ?? "drop"));
 }
 
 /** Screen B2: the kiosk's keyboard with at most six results, or lists by kind. */

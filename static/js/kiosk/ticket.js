@@ -13,15 +13,14 @@ import {
   make,
   qrCode,
   spelled,
-  stillMap,
 } from "./el.js";
+import { fitMap, mapBox } from "./maps.js";
 
 const LAST_S = 20;
 /** Phases of a ride whose own headline matters most; its guest has left the meeting place. */
 const LEADS = new Set(["planned", "unknown", "coming", "aboard", "over"]);
 const LEFT = new Set(["aboard", "over"]);
 const AGES = new Set(["ticket", "ride"]); // looks of the screens whose facts grow old
-const LEAST_MAP_MM = 40; // a map less high than this does not show where to stand
 
 /**
  * The ticket: all that is needed to find the car, as long as there is a ride. The visit ends by
@@ -35,7 +34,7 @@ export function booked(k) {
   const where = LEFT.has(phase) ? null : visit.answer?.meet;
   const { lead, live, said } = headlines(k);
   const code = visit.ride.qr ? follow(k, visit.ride) : null;
-  const map = k.crowded || !where ? null : mapOf(k, visit.ride.map);
+  const map = k.crowded || !where ? null : mapBox(k, visit.ride.map, k.t("map"));
   const facts = { lead, live, code, map, meet: where ? meetLine(k, where) : null };
   return {
     question: k.t("ride", { number }),
@@ -62,8 +61,9 @@ function ticketFacts(k, { lead, live, code, map, meet }) {
   const pin = ticketPin(k, k.visit.ride.pin ?? "");
   const parts = make("div", "line k-ticket gap-4", pin, beside(k) ? null : code);
   const top = [ageLine(k), heldLine(k), ...lead, parts];
-  if (!k.crowded) return [...top, meet, map, ...live, plateOf(k), ...payOf(k)];
-  return [...top, plateOf(k), ...live, meet, ...payOf(k), ...besideCode(k, code)];
+  const drop = dropLine(k);
+  if (!k.crowded) return [...top, meet, map, drop, ...live, plateOf(k), ...payOf(k)];
+  return [...top, plateOf(k), ...live, meet, drop, ...payOf(k), ...besideCode(k, code)];
 }
 
 /** Whether the QR code is above the buttons, and not beside the PIN. */
@@ -206,7 +206,6 @@ function ticketPin(k, pin) {
     make("span", "secondary k-label", k.t("pin")),
     from("pin", spelled(pin, "k-pin num", k.t("pin"))),
     make("span", "secondary k-why plain", k.t("pin_why")),
-    printedDrop(k),
   );
 }
 
@@ -281,42 +280,15 @@ function meetLine(k, where) {
   );
 }
 
-/** Where the ride goes: on paper alone, as the guest at the screen has just chosen it. */
-function printedDrop(k) {
+/** Where the ride goes; a small screen has room for it on paper only. */
+function dropLine(k) {
   const { drop } = k.visit;
   if (!drop) return null;
   const label = make("span", "secondary k-label", k.t("to"));
   const name = make("span", "strong k-meet-name", from("drop", fact(drop.name)));
-  return make("div", "print-only", label, " ", name);
-}
-
-/**
- * The map of the meeting point. It is hidden until one of its pictures has loaded, and removed if
- * one fails to load.
- */
-function mapOf(k, map) {
-  if (!map) return null;
-  const { visit } = k;
-  const still = stillMap(map, k.t("map"));
-  const credit = map.credit ? fact(map.credit) : k.t("map_sandbox");
-  const box = make("div", "stack k-map-box gap-1", still, make("p", "fine k-map-credit", credit));
-  box.classList.toggle("is-waiting", !visit.mapped);
-  const came = () => {
-    visit.mapped = true;
-    box.classList.remove("is-waiting");
-  };
-  still.addEventListener("load", came, true);
-  still.addEventListener("error", () => box.remove(), true);
-  return box;
-}
-
-/** Remove the map if the other facts leave too little space for it. */
-function fitMap(k, box) {
-  if (!box) return;
-  const words = box.parentElement;
-  const height = box.querySelector(".k-map").getBoundingClientRect().height;
-  const over = words.scrollHeight > words.clientHeight + 1;
-  if (over || height < LEAST_MAP_MM * k.measures.mm) box.remove();
+  const words = make("div", "k-meet-words shrinks column", label, name);
+  const line = make("div", "line k-meet gap-3", icon("drop"), words);
+  return k.mayTurnFacts ? make("div", "print-only", line) : line;
 }
 
 /** The line that counts down to the end of the visit; kiosk.js shows and updates it. */

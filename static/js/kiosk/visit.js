@@ -61,6 +61,7 @@ export class Visit {
     this.unfit = false; // whether that refusal was about the guest's details
     // critical sentences (docs/languages.md 2) whose translation no person has read -> English
     this.english = {};
+    this.mapped = new WeakSet(); // maps of which a picture has loaded
   }
 
   /** Add the English of an answer's sentences. */
@@ -98,7 +99,6 @@ export class Visit {
     this.view = null; // the present facts of the ride
     this.cancel = null; // whether it may be cancelled, and what that costs
     this.start = null; // its start code, while it is shown
-    this.mapped = false; // whether a picture of the map has loaded
   }
 
   /** Drop the offers: cars have to be requested again. */

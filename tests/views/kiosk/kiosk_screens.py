@@ -34,12 +34,12 @@ LAYOUTS = {
     "least-portrait": (800, 1280, 0.1695, 850),
 }
 PLACES = [
-    {"name": "International Airport, Terminal 2", "minutes": 38},
-    {"name": "Central Station", "minutes": 14},
-    {"name": "Old Town and City Palace", "minutes": 9},
-    {"name": "Convention Centre", "minutes": 21},
-    {"name": "General Hospital", "minutes": 12},
-    {"name": "Museum of Modern Art", "minutes": None},
+    {"name": "International Airport, Terminal 2", "minutes": 38, "sign": "airport"},
+    {"name": "Central Station", "minutes": 14, "sign": "stations"},
+    {"name": "Old Town and City Palace", "minutes": 9, "sign": ""},
+    {"name": "Convention Centre", "minutes": 21, "sign": ""},
+    {"name": "General Hospital", "minutes": 12, "sign": "hospitals"},
+    {"name": "Museum of Modern Art", "minutes": None, "sign": "sights"},
 ]
 # about as long as the sentences of the catalogues
 PAYS = {
@@ -122,6 +122,15 @@ MAP = {
     "height": 240,
     "tiles": [[f"/tiles/17/{x}/{y}.svg", x * 256 - 16, y * 256 - 8] for x in (0, 1) for y in (0,)],
     "credit": "© OpenStreetMap contributors",
+}
+WAY = MAP | {
+    "width": 420,
+    "height": 300,
+    "tiles": [
+        [f"/tiles/12/{x}/{y}.svg", x * 256 - 46, y * 256 - 106] for x in (0, 1) for y in (0, 1)
+    ],
+    "start": [70.0, 220.0],
+    "end": [350.0, 80.0],
 }
 VOICES = """
   const voice = (lang, localService) => ({ lang, localService, name: lang, default: false });
@@ -212,6 +221,9 @@ class FakeKiosk:
                 "name": "Grand Meridian",
                 "shades": kiosk_shades("#8a5a2b")._asdict(),
                 "timezone": "Asia/Kolkata",
+                "picture": None,
+                "pattern": "waves",
+                "typeface": "",
             },
             "languages": choices(self.languages),
             "by_machine": [each["tag"] for each in choices(self.languages) if each["tag"] != "en"],
@@ -249,7 +261,14 @@ class FakeKiosk:
         one = {"seats": 1, "people": "1 person", "price": "₹120"}
         found[4]["seats"] = [one, {"seats": 2, "people": "2 people", "price": "₹190"}]
         meet = MEET | {"points": POINTS}
-        return {"state": "ok", "cars": found, "shown": 3, "meet": meet, "english": PAYS_ENGLISH}
+        return {
+            "state": "ok",
+            "cars": found,
+            "shown": 3,
+            "meet": meet,
+            "way": WAY,
+            "english": PAYS_ENGLISH,
+        }
 
     def ride(self, given: dict[str, str]) -> dict[str, Any]:
         if given["pin"] != RIDE["pin"]:

@@ -1,6 +1,6 @@
 /**
- * The screen of a kiosk that nobody has touched for some minutes: the property's face, the time, and
- * one sentence in each of the kiosk's languages in turn. Any touch or key leads to the start screen.
+ * The screen of a kiosk that nobody has touched for some minutes: the property's face, the time,
+ * and one sentence in each of the kiosk's languages in turn. Any touch or key leads to the start.
  */
 
 import { control, icon, make } from "./el.js";

@@ -4,7 +4,8 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
-const OWN_ICONS = /^(aid-.*|ask|erase|globe|hospitals|sights|stations|volume)$/; // in a sprite that only the kiosk loads
+// in a sprite that only the kiosk loads
+const OWN_ICONS = /^(aid-.*|ask|erase|globe|hospitals|sights|stations|volume)$/;
 const TILE_PX = 257; // 256, plus one so that no hairline shows between two tiles
 const PIN = [
   `M18 34.5c-5.6-6.8-11-12.6-11-18.9C7 9.4 11.9 4.5 18 4.5
@@ -127,8 +128,8 @@ export function qrCode(qr, label) {
 }
 
 /**
- * A map from the server: {width, height, tiles}, with a pin in its middle; that of a way has `start`
- * and `end` as well, each [x, y].
+ * A map from the server: {width, height, tiles}, with a pin in its middle; that of a way has
+ * `start` and `end` as well, each [x, y].
  */
 export function stillMap({ width, height, tiles, start, end }, label) {
   const svg = document.createElementNS(SVG, "svg");

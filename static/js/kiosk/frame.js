@@ -8,8 +8,8 @@ import { dimAt } from "./night.js";
 const PAGED = new Set(["check", "ticket", "ride"]);
 // what the words of a screen stand on: the property's face, a card before it, or plain paper
 const GROUNDS = { check: "card", ticket: "card", ride: "card", unknown: "plain" };
-const FACTS =
-  ".k-words > :not(.k-progress, .k-question, .k-facts, .k-plates, .k-english), .k-facts > *, .k-plates > *";
+const FACTS = `.k-words > :not(.k-progress, .k-question, .k-facts, .k-plates, .k-english),
+  .k-facts > *, .k-plates > *`;
 // the questions before Book: where, which car, for whom, and whether all of it is right
 const STEPS = { where: 1, place: 1, car: 2, meet: 2, people: 2, who: 3, check: 4 };
 const LAST_STEP = 4;
@@ -64,7 +64,8 @@ export class Frame {
     const step = view.above ?? this.#step();
     const words = make("div", "stack k-words gap-3 if-room", step, question, english, ...facts);
     const controls = make("div", "stack k-controls gap-3", ...(view.controls ?? []));
-    this.stage.replaceChildren(this.face, words, controls);
+    this.#emptyStage();
+    this.stage.append(words, controls);
     this.#drawBar();
     this.tick();
     view.placed?.(controls);
@@ -92,9 +93,14 @@ export class Frame {
     return make("div", "line k-progress gap-2", ...marks, words);
   }
 
+  /** Remove a screen; the face stays where it is, so that it is not drawn anew each time. */
+  #emptyStage() {
+    for (const node of [...this.stage.children]) if (node !== this.face) node.remove();
+  }
+
   /** Remove everything of a visit from the document. */
   clear() {
-    this.stage.replaceChildren(this.face);
+    this.#emptyStage();
     this.sheets.replaceChildren();
     this.covered.inert = false;
     this.lighten();

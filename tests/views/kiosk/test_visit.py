@@ -11,7 +11,8 @@ from ridedash.store.models.kiosks import Kiosk, PickupHint
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer
 from ridedash.store.properties import set_favourite
-from ridedash.views.kiosk.visit import AGAIN_S, favourites
+from ridedash.views.kiosk.visit import AGAIN_S, favourites, sign_of
+from ridedash.wording import in_language
 from ridedash.wording.languages import LANGUAGES
 from tests.views.fake_service import ZONE, category
 from tests.views.kiosk.lobby import DROP, Lobby, desk, lobby
@@ -28,13 +29,13 @@ def places(lobby: Lobby, **query: str) -> dict[str, Any]:
 
 def test_places_are_found_by_two_letters_and_by_a_tab(lobby: Lobby) -> None:
     found = places(lobby, q="arc", lang="en")["results"]
-    assert found == [
-        {"name": "Arcade", "address": "Old Town", "lat": -38.503, "lng": -128.011, "minutes": None}
-    ]
+    place = {"name": "Arcade", "address": "Old Town", "lat": -38.503, "lng": -128.011}
+    assert found == [place | {"minutes": None, "sign": ""}]
     assert places(lobby, q="a")["results"] == []
     assert [each["name"] for each in places(lobby, tab="airport")["results"]] == [
         "Meridian Airport"
     ]
+    assert [each["sign"] for each in places(lobby, tab="airport")["results"]] == ["airport"]
     assert places(lobby, tab="hospitals") == {"state": "none", "results": []}
     assert places(lobby, tab="nowhere")["results"] == places(lobby)["results"] == []
 
@@ -102,6 +103,28 @@ def test_the_favourites_come_with_minutes_that_a_ride_took_lately(lobby: Lobby) 
         *(f"Place {n}" for n in (3, 4, 5, 6)),
     ]
     assert [each["minutes"] for each in found[:2]] == [None, 22]
+    assert [each["sign"] for each in found[:2]] == ["", "airport"]
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "sign"),
+    [
+        ("International Airport, Terminal 2", "en", "airport"),
+        ("International Airport, Terminal 2", "ja", "airport"),
+        ("Flughafen Nord", "de", "airport"),
+        ("Gare centrale", "fr", "stations"),
+        ("Hospital General", "es", "hospitals"),
+        ("Museum of Modern Art", "en", "sights"),
+        ("Parkside Hotel", "en", ""),
+        ("Arcade", "en", ""),
+        ("", "en", ""),
+    ],
+)
+def test_the_name_of_a_place_tells_its_kind_in_the_guests_language_or_in_english(
+    lobby: Lobby, name: str, language: str, sign: str
+) -> None:
+    with lobby.desk.app.test_request_context(), in_language(language):
+        assert sign_of(name) == sign
 
 
 def test_cars_stand_by_what_distinguishes_them_with_finished_words(lobby: Lobby) -> None:
@@ -125,6 +148,9 @@ def test_cars_stand_by_what_distinguishes_them_with_finished_words(lobby: Lobby)
     assert (offer.kiosk_id, offer.staff_id, offer.property_id) == (lobby.id, None, 1)
     assert answer["meet"]["name"] == "Grand Hotel, lobby"
     assert answer["meet"]["points"] == []
+    way = answer["way"]
+    assert (way["width"], way["height"], len(way["start"]), len(way["end"])) == (420, 300, 2, 2)
+    assert way["tiles"]
 
 
 def test_the_heartbeat_contains_how_near_cars_were_a_minute_ago(lobby: Lobby) -> None:

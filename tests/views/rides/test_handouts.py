@@ -11,6 +11,8 @@ import pytest
 import segno
 from flask.testing import FlaskClient
 from flask_login import login_user
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ridedash.extensions import limiter
 from ridedash.geo import LatLng
@@ -23,7 +25,7 @@ from ridedash.store.models.people import Staff
 from ridedash.store.orders import Order, order_page, orders_by_ids
 from ridedash.store.properties import add_staff
 from ridedash.views.rides.handouts import LinkState, guest_links, link_state, reveal
-from ridedash.views.rides.print_assets import qr_code, still_map
+from ridedash.views.rides.print_assets import qr_code, still_map, way_map
 from ridedash.views.rides.view_model import ride_view
 from ridedash.views.web.current_user import SignedIn
 from tests.views.ride_pages import (
@@ -362,6 +364,30 @@ def test_the_map_of_the_card_covers_its_frame_around_the_place() -> None:
     edge = still_map("/{z}/{x}/{y}", LatLng(89.9, 179.99), 3, 420, 250)
     assert {tile.href.split("/")[3] for tile in edge.tiles} == {"0"}
     assert {tile.href.split("/")[2] for tile in edge.tiles} == {"0", "7"}
+
+
+PLACES = st.builds(
+    LatLng, st.floats(-84, 84, allow_nan=False), st.floats(-179.9, 179.9, allow_nan=False)
+)
+
+
+@given(PLACES, PLACES)
+def test_the_map_of_a_way_has_both_ends_inside_its_rim_and_is_as_large_as_possible(
+    start: LatLng, end: LatLng
+) -> None:
+    made = way_map("/{z}/{x}/{y}", start, end, (420, 300), 48)
+    zoom = int(made.still.tiles[0].href.split("/")[1])
+    ends = (made.start, made.end)
+    if zoom:
+        assert all(47 <= x <= 373 and 47 <= y <= 253 for x, y in ends)
+    across, down = (abs(one - other) for one, other in zip(*ends, strict=True))
+    assert zoom == 16 or across * 2 > 420 - 2 * 48 or down * 2 > 300 - 2 * 48
+
+
+def test_the_way_from_south_west_to_north_east_goes_up_and_to_the_right() -> None:
+    made = way_map("/{z}/{x}/{y}", LatLng(12.9, 77.5), LatLng(13.2, 77.7), (420, 300), 48)
+    assert made.start[0] < made.end[0]
+    assert made.start[1] > made.end[1]
 
 
 def test_the_card_shows_the_street_of_the_pickup_as_large_as_its_frame(

@@ -61,7 +61,7 @@ export class Frame {
     const english = beneath(this.k.english(view.question));
     const facts = view.facts ?? [];
     this.root.dataset.move = anew ? this.#moved() : "";
-    const step = view.above ?? this.#step();
+    const step = view.above ?? this.#step(view);
     const words = make("div", "stack k-words gap-3 if-room", step, question, english, ...facts);
     const controls = make("div", "stack k-controls gap-3", ...(view.controls ?? []));
     this.#emptyStage();
@@ -81,10 +81,14 @@ export class Frame {
     return this.at > before ? "on" : "back";
   }
 
-  /** How far the guest is on the way to a booking, as "2 of 4" and as marks; null elsewhere. */
-  #step() {
+  /**
+   * How far the guest is on the way to a booking, as "2 of 4" and as marks; null where
+   * there is no such way, or no room.
+   */
+  #step({ look }) {
     const n = STEPS[this.k.screen];
-    if (!n || this.k.crowded) return null;
+    const { crowded, measures } = this.k;
+    if (!n || crowded || (GROUNDS[look] === "card" && !measures.roomy)) return null;
     const marks = Array.from({ length: LAST_STEP }, (_, i) =>
       make("span", i < n ? "k-step is-done" : "k-step"),
     );

@@ -56,14 +56,19 @@ export function booked(k) {
   };
 }
 
-/** The nodes of a ticket in their order; a crowded screen begins with what finds the car. */
+/**
+ * The nodes of a ticket in their order: once its plate is known, what finds the car comes first; a
+ * crowded screen has the explanations on its last page.
+ */
 function ticketFacts(k, { lead, live, code, map, meet }) {
   const pin = ticketPin(k, k.visit.ride.pin ?? "");
   const parts = make("div", "line k-ticket gap-4", pin, beside(k) ? null : code);
-  const top = [ageLine(k), heldLine(k), ...lead, parts];
-  const drop = dropLine(k);
-  if (!k.crowded) return [...top, meet, map, drop, ...live, plateOf(k), ...payOf(k)];
-  return [...top, plateOf(k), ...live, meet, drop, ...payOf(k), ...besideCode(k, code)];
+  const plate = plateOf(k);
+  const top = [ageLine(k), heldLine(k), ...lead];
+  const end = [dropLine(k), ...payOf(k)];
+  if (k.crowded) return [...top, parts, plate, ...live, meet, ...end, ...besideCode(k, code)];
+  if (plate) return [...top, ...live, plate, parts, meet, map, ...end];
+  return [...top, parts, meet, map, ...live, ...end];
 }
 
 /** Whether the QR code is above the buttons, and not beside the PIN. */
@@ -206,6 +211,7 @@ function ticketPin(k, pin) {
     make("span", "secondary k-label", k.t("pin")),
     from("pin", spelled(pin, "k-pin num", k.t("pin"))),
     make("span", "secondary k-why plain", k.t("pin_why")),
+    printedDrop(k),
   );
 }
 
@@ -280,15 +286,22 @@ function meetLine(k, where) {
   );
 }
 
-/** Where the ride goes; a small screen has room for it on paper only. */
+/** Where the ride goes; null where there is room for it on paper only (`printedDrop`). */
 function dropLine(k) {
-  const { drop } = k.visit;
-  if (!drop) return null;
+  if (k.mayTurnFacts || !k.visit.drop) return null;
+  const words = make("div", "k-meet-words shrinks column", ...dropWords(k));
+  return make("div", "line k-meet gap-3", icon("drop"), words);
+}
+
+function printedDrop(k) {
+  if (!k.mayTurnFacts || !k.visit.drop) return null;
+  return make("div", "print-only", ...dropWords(k));
+}
+
+function dropWords(k) {
   const label = make("span", "secondary k-label", k.t("to"));
-  const name = make("span", "strong k-meet-name", from("drop", fact(drop.name)));
-  const words = make("div", "k-meet-words shrinks column", label, name);
-  const line = make("div", "line k-meet gap-3", icon("drop"), words);
-  return k.mayTurnFacts ? make("div", "print-only", line) : line;
+  const name = make("span", "strong k-meet-name", from("drop", fact(k.visit.drop.name)));
+  return [label, " ", name];
 }
 
 /** The line that counts down to the end of the visit; kiosk.js shows and updates it. */

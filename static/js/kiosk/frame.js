@@ -88,7 +88,8 @@ export class Frame {
   #step({ look }) {
     const n = STEPS[this.k.screen];
     const { crowded, measures } = this.k;
-    if (!n || crowded || (GROUNDS[look] === "card" && !measures.roomy)) return null;
+    if (!n || crowded || measures.narrow) return null;
+    if (GROUNDS[look] === "card" && !measures.roomy) return null;
     const marks = Array.from({ length: LAST_STEP }, (_, i) =>
       make("span", i < n ? "k-step is-done" : "k-step"),
     );

@@ -63,6 +63,13 @@ def face_of(prop: Property) -> Face:
     )
 
 
+def picture_of(prop: Property) -> dict[str, str] | None:
+    """The addresses of the crops of a property's picture, by shape; None without a picture."""
+    if not prop.picture_wide or not prop.picture_tall:
+        return None
+    return {"wide": ADDRESS + prop.picture_wide, "tall": ADDRESS + prop.picture_tall}
+
+
 @bp.get("/<name>")
 @needs(SHARED)
 def file(name: str) -> BaseResponse:

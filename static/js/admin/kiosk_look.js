@@ -23,7 +23,7 @@ function cropped(shape) {
   const top = (canvas.height - height) * down;
   const drawing = canvas.getContext("2d");
   drawing.drawImage(picture, left, top, width, height);
-  drawing.fillStyle = "rgb(0 0 0 / 0.65)";
+  drawing.fillStyle = "rgb(0 0 0 / 0.6)";
   drawing.fillRect(0, 0, canvas.width, canvas.height);
   return canvas.toDataURL("image/jpeg");
 }

@@ -72,7 +72,7 @@ warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
 @dataclass(frozen=True)
-class Bounds:
+class PictureBounds:
     """How large a picture may be. `check` gets width and height of the upright one."""
 
     longest: int  # pixels of a side
@@ -93,12 +93,12 @@ def check_photo(width: int, height: int) -> None:
         raise BadPicture(Unusable.TOO_FEW_PIXELS)
 
 
-LOGO: Final = Bounds(
+LOGO: Final = PictureBounds(
     longest=LONGEST,
     most={"PNG": MOST_PIXELS, "JPEG": MOST_PIXELS, SCANS: MOST_PIXELS, "WEBP": MOST_OF_WEBP},
     check=check_logo,
 )
-PHOTO: Final = Bounds(
+PHOTO: Final = PictureBounds(
     longest=LONGEST_PHOTO,
     most={
         "PNG": MOST_PHOTO_PNG,
@@ -110,7 +110,7 @@ PHOTO: Final = Bounds(
 )
 
 
-def read_picture(data: bytes, bounds: Bounds = LOGO) -> Image.Image:
+def read_picture(data: bytes, bounds: PictureBounds = LOGO) -> Image.Image:
     """The picture in a file: upright, of mode RGB or RGBA. Raises BadPicture.
 
     A JPEG of more than MOST_DECODED pixels is made smaller by a power of two.
@@ -131,7 +131,7 @@ def read_picture(data: bytes, bounds: Bounds = LOGO) -> Image.Image:
     return picture.transpose(turn)
 
 
-def _check(data: bytes, bounds: Bounds) -> None:
+def _check(data: bytes, bounds: PictureBounds) -> None:
     """Refuse a file by its header, and a PNG with a wrong checksum. Decodes no pixel."""
     with Image.open(io.BytesIO(data), formats=FORMATS) as picture:
         width, height = picture.size
@@ -151,7 +151,7 @@ def _check(data: bytes, bounds: Bounds) -> None:
 
 
 def _kind(picture: Image.Image, data: bytes) -> str:
-    """The kind of a file, by which Bounds.most counts its pixels."""
+    """The kind of a file, by which PictureBounds.most counts its pixels."""
     if picture.format in ANIMATING:
         return str(picture.format)
     if _in_one_scan(data):

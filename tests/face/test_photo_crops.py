@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from ridedash.face import MOST_PHOTO_BYTES, BadPicture, Unusable
-from ridedash.face.photo import make_photo
+from ridedash.face.kiosk_look import make_photo
 from ridedash.face.photo_crops import CROP_BYTES, brightest
 from ridedash.face.pictures import MOST_DECODED, MOST_PHOTO_SCANS, PHOTO, read_picture
 from tests.face.pictures import SIGNATURE, chunk, encoded, header
@@ -299,7 +299,7 @@ def test_no_photograph_costs_more_than_120_megabytes_and_three_seconds(
     small, large = tmp_path / "small", tmp_path / "large"
     small.write_bytes(encoded(scene(), "WEBP"))
     large.write_bytes(COSTLY[case]())
-    code = MEASURE.replace("logo import make_logo", "photo import make_photo")
+    code = MEASURE.replace("logo import make_logo", "kiosk_look import make_photo")
     code = code.replace("make_logo(small)", "make_photo(small, 'centre')")
     code = code.replace("make_logo(data)", "make_photo(data, 'left')")
     run = [sys.executable, "-c", code, str(small), str(large)]

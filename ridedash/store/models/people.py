@@ -105,7 +105,7 @@ class LogoRow(Base):
 class PictureRow(Base):
     """The bytes of one crop of a property's picture; `shape` is "wide" or "tall".
 
-    They were made by ridedash/face/photo.py; `name` is their SHA-256 and kind: "1f….jpg".
+    They were made by ridedash/face/kiosk_look.py; `name` is their SHA-256 and kind: "1f….jpg".
     """
 
     __tablename__ = "pictures"

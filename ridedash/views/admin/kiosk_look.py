@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.extensions import limiter, services
 from ridedash.face import MOST_PHOTO_BYTES, Crop, Unusable
-from ridedash.face.kiosk_look import FOCUSES, PATTERNS, PLAIN, TYPEFACES
-from ridedash.face.photo import make_photo
+from ridedash.face.kiosk_look import FOCUSES, PATTERNS, PLAIN, TYPEFACES, make_photo
 from ridedash.store.models.people import Property
 from ridedash.store.properties import keep_picture, locked_property
 from ridedash.views.admin.face import WORDS, made
@@ -40,7 +39,7 @@ PHOTO_WORDS: Final = WORDS | {
 
 
 @dataclass(frozen=True)
-class Look:
+class LookChosen:
     """What the form chooses beside a file."""
 
     focus: str
@@ -54,7 +53,7 @@ class Look:
 def save() -> Answer:
     """Store the look, or show why the picture can't be used; what was chosen beside it stays."""
     wrong: dict[str, str] = {}
-    look = Look(
+    look = LookChosen(
         focus=_one_of(FOCUSES, "focus"),
         pattern=_one_of(PATTERNS, "pattern"),
         typeface=_one_of((PLAIN, *TYPEFACES), "typeface"),
@@ -94,7 +93,9 @@ def _crops(focus: str, wrong: dict[str, str]) -> Mapping[str, Crop] | None:
     return None
 
 
-def _change(s: Session, prop: Property, look: Look, crops: Mapping[str, Crop] | None) -> list[str]:
+def _change(
+    s: Session, prop: Property, look: LookChosen, crops: Mapping[str, Crop] | None
+) -> list[str]:
     """Store the changed values; no crops remove the picture. Returns the changed fields' names."""
     before = (prop.picture_wide, prop.pattern or PATTERNS[0], prop.typeface or PLAIN)
     if crops is not None:

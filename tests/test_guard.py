@@ -99,6 +99,7 @@ FLASK_PACKAGES = {
 }
 TRANSPORT = "ridedash.service.transport."
 METRICS = "ridedash.observability.metrics"
+PILLOW = ("ridedash.face.pictures", "ridedash.face.photo_crops")
 FLASK_FAMILY = (
     "flask",
     "flask_babel",
@@ -535,7 +536,7 @@ def test_scripts_import_no_script_of_a_later_feature_and_never_in_a_circle() -> 
         (("httpx", "httpcore"), lambda module: module.startswith(TRANSPORT)),
         (("folium", "branca", "xyzservices"), lambda module: module == "ridedash.maps"),
         (("prometheus_client",), lambda module: module == METRICS),
-        (("PIL",), lambda module: module == "ridedash.face.pictures"),
+        (("PIL",), lambda module: module in PILLOW),
         (FLASK_FAMILY, lambda module: package(module) in FLASK_PACKAGES or module == "ridedash"),
         (
             ("sqlalchemy", "alembic"),
@@ -1041,6 +1042,7 @@ POST /admin/properties/<int:property_id>/open admin_properties.look_at
 POST /admin/property admin.save
 POST /admin/property/face admin_face.save
 POST /admin/property/fits admin_fits.save
+POST /admin/property/kiosk-look admin_kiosk_look.save
 POST /admin/staff admin_staff.invite_somebody
 POST /admin/staff/<int:staff_id> admin_staff.forward_change
 POST /admin/staff/<int:staff_id>/disable admin_staff.disable

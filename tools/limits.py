@@ -21,7 +21,7 @@ PAGE: Final = ROOT / "docs" / "limits.md"
 HEAD: Final = """\
 # Limits and times
 
-Every number that decides something in the core, and in the reading of logos: how long a link is
+Every number that decides something in the core, and in the reading of pictures: how long a link is
 valid, how often a ride is polled, how many wrong PINs close a number. Each row says why, or what it
 counts. Settings are in the [README](../README.md); these are fixed in the code. The times of the
 service itself run by its own clock ([booking-protocol.md](booking-protocol.md)).

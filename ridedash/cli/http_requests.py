@@ -13,10 +13,12 @@ from typing import Any, Final
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import ErrorTask
-from waitress.utilities import BadRequest
+from waitress.utilities import BadRequest, RequestEntityTooLarge
 
 IDLE_S: Final = 20  # after this time a connection without a request is closed
 REQUEST_S: Final = 60  # after this time an incomplete request is given up
+# Waitress stores a body before the application, which refuses more than 256 kB, sees it.
+BODY_BYTES: Final = 1024 * 1024
 # a path on this server, or a whole URL as clients of a proxy send it
 START: Final = re.compile(rb"[A-Z]{1,20} (?:/|https?://)[!-~]* HTTP/1\.[01]")
 # The name of a header and the blanks before its value: waitress needs quadratic time for them.
@@ -73,6 +75,9 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc] # waitress ships no
             raise ParsingError("an address or a length can't be read") from None
         if self.proxy_netloc and self.proxy_netloc.lower() != self.headers.get("HOST", "").lower():
             raise ParsingError("the address and Host name two hosts")
+        if self.content_length >= self.adj.uploads.get(self.path, BODY_BYTES):
+            self.error = RequestEntityTooLarge("the body is too long for this address")
+            self.completed = True
 
 
 class SafeRefusal(ErrorTask):  # type: ignore[misc] # waitress ships no types

@@ -6,14 +6,14 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 import waitress
 
 from ridedash.cli.errors import CommandError
-from ridedash.cli.http_requests import IDLE_S, Channel
+from ridedash.cli.http_requests import BODY_BYTES, IDLE_S, Channel
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -24,12 +24,18 @@ WANTED_FILES: Final = 4096  # the limit of open files that we ask the system for
 AGAIN_S: Final = 0.2  # how often a stop that Python has ignored is raised again
 CLEAN_UP_S: Final = 5  # how often to look for connections that have been idle for IDLE_S
 HEADER_BYTES: Final = 32 * 1024  # all headers of a request together
-# Waitress stores a body before the application, which refuses more than 256 kB, sees it.
-BODY_BYTES: Final = 1024 * 1024
+NO_UPLOADS: Final[Mapping[str, int]] = {}
 
 
-def make_server(app: "WSGIApplication", listening: socket.socket, threads: int) -> Any:
+def make_server(
+    app: "WSGIApplication",
+    listening: socket.socket,
+    threads: int,
+    uploads: Mapping[str, int] = NO_UPLOADS,
+) -> Any:
     """A waitress server on a listening socket; its `run()` serves until SystemExit or Ctrl-C.
+
+    `uploads`: the bytes that a request to a path of the application may have, if it takes files.
 
     Headers of proxies are passed on, since the application decides which of them it believes
     (docs/security.md ASVS 4.1.3): waitress would remove them, and everybody behind a proxy would
@@ -46,9 +52,10 @@ def make_server(app: "WSGIApplication", listening: socket.socket, threads: int) 
         channel_timeout=IDLE_S,
         cleanup_interval=CLEAN_UP_S,
         max_request_header_size=HEADER_BYTES,
-        max_request_body_size=BODY_BYTES,
+        max_request_body_size=max(BODY_BYTES, *uploads.values(), 0),
     )
     server.channel_class = Channel
+    server.adj.uploads = uploads  # for StrictParser
     return server
 
 

@@ -22,6 +22,7 @@ from ridedash.sandbox.city.city import keep_streets
 from ridedash.sandbox.tiles.server import create_tiles_app, warm
 from ridedash.services import follow_turns
 from ridedash.views.ops import file_server
+from ridedash.views.web.request_checks import UPLOADS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -75,7 +76,7 @@ def up(
         if with_stage:
             stage.show(settings, environ)
         # returns on SystemExit and on Ctrl-C
-        make_server(served, web, THREADS).run()
+        make_server(served, web, THREADS, UPLOADS).run()
 
 
 def _first(app: Flask) -> "Day | None":

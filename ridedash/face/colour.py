@@ -18,6 +18,8 @@ WHITE: Final = "#ffffff"
 LIGHT: Final = {"paper": "#f5f6f8", "card": "#ffffff", "sunk": "#eef0f4"}
 DARK: Final = {"paper": "#0b0f17", "card": "#141a24", "sunk": "#0f141d"}
 KIOSK_DARK: Final = "#1d2430"  # --quiet-bg of a kiosk, its lightest dark surface
+# of the light of pure red, green and blue in the relative luminance of WCAG 2.2
+WEIGHTS: Final = (0.2126, 0.7152, 0.0722)
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
 STEPS: Final = 100  # shades that are tried between the colour and black or white
 
@@ -98,6 +100,13 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def linear(value: float) -> float:
+    """The share of light of an sRGB value; both from 0 to 1."""
+    if value <= 0.04045:
+        return value / 12.92
+    return float(((value + 0.055) / 1.055) ** 2.4)
+
+
 def mixed(colour: str, other: str, part: float) -> str:
     """A colour mixed with a part (0 to 1) of another."""
     pairs = zip(_parts(colour), _parts(other), strict=True)
@@ -156,11 +165,9 @@ def _rule(shades: Shades) -> str:
 
 
 def _luminance(colour: str) -> float:
-    parts = (each / 255 for each in _parts(colour))
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    return sum(
+        weight * linear(part / 255) for weight, part in zip(WEIGHTS, _parts(colour), strict=True)
     )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _parts(colour: str) -> tuple[int, int, int]:

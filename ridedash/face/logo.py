@@ -10,47 +10,48 @@ import hashlib
 import re
 from typing import Final
 
-from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Logo, Unusable
+from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadPicture, Logo, Unusable
 from ridedash.face.svg_cleaning import clean_svg
 from ridedash.face.svg_reading import read_svg
 
-KINDS: Final = {"png": "image/png", "svg": "image/svg+xml"}
+KINDS: Final = {"png": "image/png", "svg": "image/svg+xml", "jpg": "image/jpeg"}
 PICTURE: Final = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|RIFF.{4}WEBP", re.DOTALL)
 # maybe a byte order mark and white space, then "<": otherwise the file is no SVG
 BEGINNING: Final = re.compile(rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<")
 
 
 def make_logo(data: bytes) -> Logo:
-    """The logo of a file. Raises BadLogo."""
+    """The logo of a file. Raises BadPicture."""
     if not data:
-        raise BadLogo(Unusable.EMPTY)
+        raise BadPicture(Unusable.EMPTY)
     if len(data) > MOST_BYTES:
-        raise BadLogo(Unusable.TOO_LARGE)
+        raise BadPicture(Unusable.TOO_LARGE)
     if PICTURE.match(data):
         return _drawn(data)
     if BEGINNING.match(data):
         return _written(data)
-    raise BadLogo(Unusable.OTHER_KIND)
+    raise BadPicture(Unusable.OTHER_KIND)
 
 
 def _drawn(data: bytes) -> Logo:
-    """The logo of a picture: its pixels, drawn no larger than a page needs. Raises BadLogo."""
+    """The logo of a picture: its pixels, drawn no larger than a page needs. Raises BadPicture."""
     # imported here: no web process needs Pillow until a manager chooses a picture
     from ridedash.face.pictures import read_picture, shown_png
 
     content, width, height = shown_png(read_picture(data))
-    return Logo(_name(content, "png"), content, width, height)
+    return Logo(hashed_name(content, "png"), content, width, height)
 
 
 def _written(data: bytes) -> Logo:
-    """The logo of an SVG, with only the allowed elements. Raises BadLogo."""
+    """The logo of an SVG, with only the allowed elements. Raises BadPicture."""
     clean = clean_svg(read_svg(data))
     content = clean.text.encode()
     # the level at which it is sent; a higher one takes half a second for some crafted files
     if len(gzip.compress(content, compresslevel=6)) > SHOWN_BYTES:
-        raise BadLogo(Unusable.TOO_DETAILED)
-    return Logo(_name(content, "svg"), content, clean.width, clean.height, clean.left_out)
+        raise BadPicture(Unusable.TOO_DETAILED)
+    return Logo(hashed_name(content, "svg"), content, clean.width, clean.height, clean.left_out)
 
 
-def _name(content: bytes, kind: str) -> str:
+def hashed_name(content: bytes, kind: str) -> str:
+    """The name of a file: the SHA-256 of its bytes, and its kind."""
     return f"{hashlib.sha256(content).hexdigest()}.{kind}"

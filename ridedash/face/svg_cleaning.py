@@ -13,7 +13,7 @@ from math import isfinite
 from operator import itemgetter
 from typing import Final
 
-from ridedash.face import BadLogo, Unusable, check_shape
+from ridedash.face import BadPicture, Unusable, check_shape
 from ridedash.face.svg_reading import SVG, SvgNode
 
 
@@ -74,18 +74,18 @@ class _Styles:
     """Style declarations by class, id and element, in the order of the file."""
 
     def __init__(self, rules: Iterable[tuple[str, str, dict[str, str]]]) -> None:
-        """Raises BadLogo for more than MOST_RULES rules."""
+        """Raises BadPicture for more than MOST_RULES rules."""
         self._rules: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
         self._applied = 0
         for number, (kind, name, declared) in enumerate(rules):
             if number == MOST_RULES:
-                raise BadLogo(Unusable.TOO_DETAILED)
+                raise BadPicture(Unusable.TOO_DETAILED)
             self._rules.setdefault((kind, name), []).append((number, declared))
 
     def of(self, node: SvgNode) -> dict[str, str]:
         """An element's presentation attributes: its own, those of rules, those in its `style`.
 
-        Raises BadLogo when rules would declare more than MOST_APPLIED values, of all elements.
+        Raises BadPicture when rules would declare more than MOST_APPLIED values, of all elements.
         """
         found = _harmless_looks(node.attributes.items())
         classes = set(node.attributes.get("class", "").split())
@@ -94,14 +94,14 @@ class _Styles:
             rules = [rule for name in names[kind] for rule in self._rules.get((kind, name), ())]
             self._applied += sum(1 + len(declared) for _, declared in rules)
             if self._applied > MOST_APPLIED:
-                raise BadLogo(Unusable.TOO_DETAILED)
+                raise BadPicture(Unusable.TOO_DETAILED)
             for _, declared in sorted(rules, key=itemgetter(0)):
                 found |= declared
         return found | _declared(node.attributes.get("style", ""))
 
 
 def clean_svg(root: SvgNode) -> CleanSvg:
-    """The cleaned file of this tree. Raises BadLogo."""
+    """The cleaned file of this tree. Raises BadPicture."""
     box = _box(root)
     check_shape(box[2], box[3])
     styles = _Styles(rule for text in _style_texts(root) for rule in _rules(text))
@@ -109,9 +109,9 @@ def clean_svg(root: SvgNode) -> CleanSvg:
     children = [each for child in root.children for each in _cleaned(child, styles, left_out)]
     whole = SvgNode("svg", styles.of(root), children=children)
     if _letters(whole) > MOST_WRITTEN or _weight(whole) > MOST_DRAWN:
-        raise BadLogo(Unusable.TOO_DETAILED)
+        raise BadPicture(Unusable.TOO_DETAILED)
     if not _draws(whole):
-        raise BadLogo(Unusable.NOTHING_LEFT)
+        raise BadPicture(Unusable.NOTHING_LEFT)
     width = max(1, round(HIGH * box[2] / box[3]))
     height = round(HIGH)
     whole.attributes |= {
@@ -200,7 +200,7 @@ def _box(root: SvgNode) -> tuple[float, float, float, float]:
         width, height = (_length(root.attributes.get(name, "")) for name in ("width", "height"))
     box = (x, y, width, height)
     if not all(isfinite(each) and abs(each) < 1e6 for each in box) or min(width, height) < 1e-3:
-        raise BadLogo(Unusable.DAMAGED)
+        raise BadPicture(Unusable.DAMAGED)
     return box
 
 
@@ -221,7 +221,7 @@ def _draws(node: SvgNode) -> bool:
 def _weight(root: SvgNode) -> int:
     """How many elements a browser draws, where one element may use another many times.
 
-    Raises BadLogo for an element that uses itself.
+    Raises BadPicture for an element that uses itself.
     """
     by_id: dict[str, SvgNode] = {}
     _collect(root, by_id)
@@ -232,7 +232,7 @@ def _weight(root: SvgNode) -> int:
         if id(node) in known:
             return known[id(node)]
         if id(node) in under_way:
-            raise BadLogo(Unusable.UNSAFE)
+            raise BadPicture(Unusable.UNSAFE)
         under_way.add(id(node))
         used = (by_id[name] for name in _references(node) if name in by_id)
         total = 1 + sum(count(each) for each in (*node.children, *used))
@@ -243,7 +243,7 @@ def _weight(root: SvgNode) -> int:
     try:
         return count(root)
     except RecursionError:
-        raise BadLogo(Unusable.TOO_DETAILED) from None
+        raise BadPicture(Unusable.TOO_DETAILED) from None
 
 
 def _collect(node: SvgNode, by_id: dict[str, SvgNode]) -> None:

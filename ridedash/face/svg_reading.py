@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
 
-from ridedash.face import BadLogo, Unusable
+from ridedash.face import BadPicture, Unusable
 
 SVG: Final = "http://www.w3.org/2000/svg"
 XLINK: Final = "http://www.w3.org/1999/xlink"
@@ -36,16 +36,16 @@ class SvgNode:
 
 
 def read_svg(data: bytes) -> SvgNode:
-    """The tree of an SVG file. Raises BadLogo."""
+    """The tree of an SVG file. Raises BadPicture."""
     reader = _Reader()
     try:
         reader.parser.Parse(data, True)
     except (expat.ExpatError, LookupError, ValueError) as error:
-        if isinstance(error, BadLogo):
+        if isinstance(error, BadPicture):
             raise
-        raise BadLogo(Unusable.DAMAGED) from None
+        raise BadPicture(Unusable.DAMAGED) from None
     if reader.root is None or reader.root.name != "svg":
-        raise BadLogo(Unusable.OTHER_KIND)
+        raise BadPicture(Unusable.OTHER_KIND)
     return reader.root
 
 
@@ -75,7 +75,7 @@ class _Reader:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
         if self._count > MOST_ELEMENTS or len(self._open) >= DEEPEST:
-            raise BadLogo(Unusable.TOO_DETAILED)
+            raise BadPicture(Unusable.TOO_DETAILED)
         declared = {key: value for key, value in attributes.items() if XMLNS.match(key)}
         self._declared.append(declared)
         for key, space in declared.items():
@@ -112,7 +112,7 @@ class _Reader:
     def _doctype(self, _name: str, _system: str | None, _public: str | None, own: bool) -> None:
         """Accept a bare document type, which older programs write; refuse one with declarations."""
         if own:
-            raise BadLogo(Unusable.UNSAFE)
+            raise BadPicture(Unusable.UNSAFE)
 
     def _unsafe(self, *_about: object) -> int:
-        raise BadLogo(Unusable.UNSAFE)
+        raise BadPicture(Unusable.UNSAFE)

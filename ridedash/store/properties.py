@@ -1,17 +1,18 @@
-"""Properties, their logos, staff, favourite places and cost centres."""
+"""Properties, their logos and pictures, staff, favourite places and cost centres."""
 
 import secrets
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, TypedDict, Unpack
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from ridedash.face import Logo
+from ridedash.face import Crop, Logo
 from ridedash.geo import LatLng
 from ridedash.store.models.desk import CostCentre, Favourite
 from ridedash.store.models.orders import Order, OrderState
-from ridedash.store.models.people import LogoRow, Property, SignIn, Staff
+from ridedash.store.models.people import LogoRow, PictureRow, Property, SignIn, Staff
 from ridedash.store.sign_ins import sign_in_key, sign_in_keys
 
 GROUNDS: Final = ("light", "dark")  # background of a logo
@@ -74,9 +75,24 @@ def keep_logo(s: Session, prop: Property, logo: Logo | None) -> None:
         s.add(LogoRow(property_id=prop.id, name=logo.name, content=logo.content))
 
 
-def logo_content(s: Session, name: str) -> bytes | None:
-    """The bytes of the logo with this name; None when no property shows it any more."""
-    return s.scalars(select(LogoRow.content).where(LogoRow.name == name).limit(1)).first()
+def keep_picture(s: Session, prop: Property, crops: Mapping[str, Crop], focus: str) -> None:
+    """Show these crops, by shape, on kiosks from now on, or none. Deletes the former ones."""
+    s.execute(delete(PictureRow).where(PictureRow.property_id == prop.id))
+    prop.picture_wide = None
+    prop.picture_tall = None
+    prop.picture_focus = None
+    if crops:
+        prop.picture_wide = crops["wide"].name
+        prop.picture_tall = crops["tall"].name
+        prop.picture_focus = focus
+    for shape, crop in crops.items():
+        s.add(PictureRow(property_id=prop.id, shape=shape, name=crop.name, content=crop.content))
+
+
+def face_content(s: Session, name: str) -> bytes | None:
+    """The bytes of the logo or crop with this name; None when no property shows it any more."""
+    rows = PictureRow if name.endswith(".jpg") else LogoRow
+    return s.scalars(select(rows.content).where(rows.name == name).limit(1)).first()
 
 
 def make_door(prop: Property) -> None:

@@ -13,6 +13,7 @@ from ridedash.views.admin import (
     face,
     fits,
     kiosk_actions,
+    kiosk_look,
     kiosks,
     languages,
     own_words,
@@ -80,6 +81,7 @@ BLUEPRINTS = (
     *(
         own_property.bp,
         face.bp,
+        kiosk_look.bp,
         fits.bp,
         languages.bp,
         own_words.bp,

@@ -40,7 +40,7 @@ def _echo(environ: "WSGIEnvironment", start: "StartResponse") -> list[bytes]:
 def address() -> Iterator[tuple[str, int]]:
     """Where the server of `ridedash up` listens, with a small application."""
     listening = listen("127.0.0.1", 0, "RIDEDASH_PORT")
-    server = make_server(_echo, listening, 2)
+    server = make_server(_echo, listening, 2, {"/photo": 3_000_000})
     server.adj.asyncore_loop_timeout = 0.05  # seconds until the server notices that it was closed
     thread = threading.Thread(target=run_until_closed, args=(server,))
     thread.start()
@@ -91,6 +91,10 @@ REFUSED: dict[str, tuple[int, bytes]] = {
     "no length": (400, _post(b"Content-Length:")),
     "a length of thousands of digits": (400, _post(b"Content-Length: " + b"9" * 5000)),
     "a body that is too long": (413, _post(b"Content-Length: 2000000")),
+    "one that is too long for an upload": (
+        413,
+        _request(b"POST /photo HTTP/1.1", b"Content-Length: 3000000"),
+    ),
     "a folded header": (400, _post(b"X-A: b", b" Content-Length: 5")),
     "a first header that is folded": (400, b"GET / HTTP/1.1\r\n Host: desk\r\n\r\n"),
     "bare line feeds": (400, b"GET / HTTP/1.1\nHost: desk\n\n"),
@@ -127,12 +131,13 @@ def test_a_request_of_two_meanings_is_refused_with_all_that_follows(
     [
         _post(LENGTH),
         _request(b"POST /early/ HTTP/1.1", b"Content-Length: %d" % len(NEXT), body=NEXT),
+        _request(b"POST /photo HTTP/1.1", b"Content-Length: 2000000", body=b"x" * 2_000_000),
         _request(b"GET http://Desk/ HTTP/1.1"),
         _request(b"GET / HTTP/1.0", b"Connection: keep-alive"),
         _request(b"GET / HTTP/1.1", b"Expect: 100-continue"),
         _request(b"GET / HTTP/1.1", b"X-A:  \t padded \t ", b"X-B:"),
     ],
-    ids=["a form", "refused unread", "whole address", "1.0", "expects", "padded"],
+    ids=["a form", "refused unread", "an upload", "whole address", "1.0", "expects", "padded"],
 )
 def test_a_request_of_one_meaning_is_served_and_so_is_the_next_one(
     address: tuple[str, int], first: bytes
@@ -156,7 +161,9 @@ def test_a_request_of_one_meaning_is_served_and_so_is_the_next_one(
 )
 def test_no_header_keeps_the_server_busy(sent: bytes) -> None:
     assert len(sent) < HEADER_BYTES
-    parser = StrictParser(Adjustments())
+    adjustments = Adjustments()
+    adjustments.uploads = {}
+    parser = StrictParser(adjustments)
     before = time.thread_time()
     parser.received(sent)
     assert parser.completed

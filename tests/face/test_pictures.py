@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Unusable
+from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadPicture, Unusable
 from ridedash.face.logo import make_logo
 from ridedash.face.pictures import (
     HIGH,
@@ -34,7 +34,7 @@ KINDS = [
 
 
 def why(data: bytes) -> Unusable:
-    with pytest.raises(BadLogo) as refused:
+    with pytest.raises(BadPicture) as refused:
         make_logo(data)
     return refused.value.why
 
@@ -422,7 +422,7 @@ def test_a_webp_may_have_fewer_pixels_than_others() -> None:
     size = 2000, MOST_OF_WEBP // 2000
     assert make_logo(encoded(Image.new("RGB", size), "WEBP")).width == 320
     larger = Image.new("RGB", (size[0], size[1] + 1))
-    assert why(encoded(larger, "WEBP")) is Unusable.TOO_LARGE_WEBP
+    assert why(encoded(larger, "WEBP")) is Unusable.TOO_MANY_OF_KIND
     assert make_logo(encoded(larger)).width == 320
 
 
@@ -513,7 +513,7 @@ COSTLY = {  # the files that took the most memory or time of their kind, as larg
 MEASURE = """
 import sys, time
 from pathlib import Path
-from ridedash.face import BadLogo
+from ridedash.face import BadPicture
 from ridedash.face.logo import make_logo
 
 def memory(name):
@@ -525,7 +525,7 @@ Path("/proc/self/clear_refs").write_text("5")
 before, began = memory("VmRSS:"), time.process_time()
 try:
     make_logo(data)
-except BadLogo:
+except BadPicture:
     pass
 print(memory("VmHWM:") - before, time.process_time() - began)
 """

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadLogo, Unusable
+from ridedash.face import MOST_BYTES, SHOWN_BYTES, BadPicture, Unusable
 from ridedash.face.logo import make_logo
 from ridedash.face.svg_cleaning import LOOKS
 from ridedash.face.svg_reading import DEEPEST, MOST_ELEMENTS
@@ -24,7 +24,7 @@ def shown(body: str, **more: str) -> str:
 
 
 def why(data: bytes) -> Unusable:
-    with pytest.raises(BadLogo) as refused:
+    with pytest.raises(BadPicture) as refused:
         make_logo(data)
     return refused.value.why
 

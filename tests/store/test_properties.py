@@ -318,13 +318,13 @@ def test_a_logo_is_shown_until_another_comes_and_no_other_property_loses_its_own
             properties.keep_logo(s, here, logo)
             s.flush()
         assert (here.logo, here.logo_width, here.logo_height) == ("second.png", 30, 21)
-        contents = [properties.logo_content(s, each.name) for each in (first, second, theirs)]
+        contents = [properties.face_content(s, each.name) for each in (first, second, theirs)]
         assert contents == [None, b"second", b"theirs"]
         properties.keep_logo(s, here, None)
         s.flush()
         assert (here.logo, here.logo_width, here.logo_height) == (None, None, None)
-        assert properties.logo_content(s, "second.png") is None
-        assert properties.logo_content(s, "theirs.png") == b"theirs"
+        assert properties.face_content(s, "second.png") is None
+        assert properties.face_content(s, "theirs.png") == b"theirs"
 
 
 @pytest.mark.database

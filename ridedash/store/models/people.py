@@ -34,6 +34,12 @@ class Property(Base):
     logo_width: Mapped[int | None]
     logo_height: Mapped[int | None]
     logo_ground: Mapped[str | None] = mapped_column(ShortText(5))  # "light" or "dark"
+    # its face on kiosks (ridedash/face/kiosk_look.py); all None: waves, and no typeface of its own
+    picture_wide: Mapped[str | None] = mapped_column(ShortText(72))  # PictureRow.name
+    picture_tall: Mapped[str | None] = mapped_column(ShortText(72))
+    picture_focus: Mapped[str | None] = mapped_column(ShortText(8))
+    pattern: Mapped[str | None] = mapped_column(ShortText(8))
+    typeface: Mapped[str | None] = mapped_column(ShortText(8))
     # part of the address of its own sign-in page
     door: Mapped[str | None] = mapped_column(ShortText(32))
     # the language for readers who have not chosen one; None: English
@@ -92,6 +98,20 @@ class LogoRow(Base):
     __tablename__ = "logos"
     __table_args__ = (Index("logos_by_name", "name"),)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(ShortText(72))
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class PictureRow(Base):
+    """The bytes of one crop of a property's picture; `shape` is "wide" or "tall".
+
+    They were made by ridedash/face/kiosk_look.py; `name` is their SHA-256 and kind: "1f….jpg".
+    """
+
+    __tablename__ = "pictures"
+    __table_args__ = (Index("pictures_by_name", "name"),)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), primary_key=True)
+    shape: Mapped[str] = mapped_column(ShortText(4), primary_key=True)
     name: Mapped[str] = mapped_column(ShortText(72))
     content: Mapped[bytes] = mapped_column(LargeBinary)
 

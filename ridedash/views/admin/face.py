@@ -1,14 +1,16 @@
 """Settings of a property's look: its logo, the background of the logo, and its colour."""
 
 import threading
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeVar
 
 from flask import Blueprint, redirect, request
+from flask_babel.speaklater import LazyString
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
-from ridedash.face import MOST_BYTES, BadLogo, Logo, Unusable
+from ridedash.face import MOST_BYTES, BadPicture, Logo, Unusable
 from ridedash.face.colour import read_colour
 from ridedash.face.logo import make_logo
 from ridedash.store.models.people import Property
@@ -20,9 +22,10 @@ from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 
 bp = Blueprint("admin_face", __name__, url_prefix="/admin/property")
-# One logo is read at a time. A second one is refused rather than waits: uploads that wait would
-# take the threads that answer everybody else.
-_drawing = threading.BoundedSemaphore(1)
+# One logo or picture is read at a time. A second one is refused rather than waits: uploads that
+# wait would take the threads that answer everybody else.
+Made = TypeVar("Made")
+drawing = threading.BoundedSemaphore(1)
 WORDS: Final = {
     Unusable.EMPTY: lazy("The file is empty. Choose another one."),
     Unusable.TOO_LARGE: lazy("The file has more than 200 kB. Export a smaller one."),
@@ -34,7 +37,7 @@ WORDS: Final = {
         "The picture is too large: 4000 pixels a side at most, and "
         "4 million in all. 1000 are plenty."
     ),
-    Unusable.TOO_LARGE_WEBP: lazy(
+    Unusable.TOO_MANY_OF_KIND: lazy(
         "A WebP may have 3 million pixels at most. Export a smaller one, or a PNG."
     ),
     Unusable.TOO_FEW_PIXELS: lazy(
@@ -97,7 +100,8 @@ def _read(wrong: dict[str, str]) -> Chosen:
     colour = None
     file = request.files.get("logo")
     if file is not None and file.filename:
-        logo = _made(file.read(MOST_BYTES + 1), wrong)
+        data = file.read(MOST_BYTES + 1)
+        logo = made("logo", lambda: make_logo(data), WORDS, wrong)
     if request.form.get("own_colour"):
         colour = read_colour(request.form.get("colour", ""))
         if colour is None:
@@ -111,18 +115,23 @@ def _read(wrong: dict[str, str]) -> Chosen:
     )
 
 
-def _made(data: bytes, wrong: dict[str, str]) -> Logo | None:
-    """The logo of a file; None with a message in `wrong` if there is none."""
-    if not _drawing.acquire(blocking=False):
-        wrong["logo"] = _("Another logo is being read. Choose the file again in a moment.")
+def made(
+    field: str,
+    make: Callable[[], Made],
+    words: Mapping[Unusable, LazyString],
+    wrong: dict[str, str],
+) -> Made | None:
+    """What is made of the file of a field; None with a message in `wrong` if it can't be used."""
+    if not drawing.acquire(blocking=False):
+        wrong[field] = _("Another file is being read. Choose this one again in a moment.")
         return None
     try:
-        return make_logo(data)
-    except BadLogo as error:
-        wrong["logo"] = str(WORDS[error.why])
+        return make()
+    except BadPicture as error:
+        wrong[field] = str(words[error.why])
         return None
     finally:
-        _drawing.release()
+        drawing.release()
 
 
 def _change(s: Session, prop: Property, chosen: Chosen) -> list[str]:

@@ -1,5 +1,5 @@
 """Settings of a property: name, time zone, currency, phone, usual pickup; logo, colour (face.py);
-what fits into cars (fits.py).
+the look of its kiosks (kiosk_look.py); what fits into cars (fits.py).
 
 Also what all pages of `/admin` share.
 """
@@ -21,6 +21,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import offered, services
 from ridedash.face.colour import palette
+from ridedash.face.kiosk_look import FOCUSES, PATTERNS, PLAIN, TYPEFACES
 from ridedash.face.svg_cleaning import NAMED, OTHER
 from ridedash.forms.phones import COUNTRIES, PhoneError, read_phone
 from ridedash.geo import LatLng
@@ -40,7 +41,7 @@ from ridedash.store.models.people import Property
 from ridedash.store.properties import planned_pickups
 from ridedash.text import one_line
 from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.face import face_of
+from ridedash.views.web.face import face_of, picture_of
 from ridedash.views.web.formatting import listed, weekday_time, zone
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.views.web.place_names import only_place, unread_words
@@ -354,8 +355,25 @@ def _page(
         languages=property_languages(),
         language_hint=_language_hint(),
         **choices(typed),
-        **{"fits": rows_of(kinds)} | shown,
+        picture=picture_of(prop),
+        typefaces=_typefaces(),
+        **{"fits": rows_of(kinds), "look": _look(prop)} | shown,
     )
+
+
+def _look(prop: Property) -> dict[str, str]:
+    """The choices of the look on kiosks, as they are stored (kiosk_look.py)."""
+    return {
+        "focus": prop.picture_focus or FOCUSES[0],
+        "pattern": prop.pattern or PATTERNS[0],
+        "typeface": prop.typeface or PLAIN,
+    }
+
+
+def _typefaces() -> list[tuple[str, str]]:
+    """The typefaces of kiosks: name in the form, and words with the package that has it."""
+    named = [(code, f"{face.name} ({face.package})") for code, face in TYPEFACES.items()]
+    return [(PLAIN, _("Plain")), *named]
 
 
 def _shades(colour: str | None) -> Facts | None:

@@ -17,6 +17,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, reader_language, services
 from ridedash.face.colour import kiosk_shades
+from ridedash.face.kiosk_look import PATTERNS, stack_of
 from ridedash.forms.phones import grouped
 from ridedash.inputs import whole_number
 from ridedash.rides.kiosk import desk_codes, rules, tickets
@@ -35,7 +36,7 @@ from ridedash.views.kiosk.visit_requests import minutes_until
 from ridedash.views.kiosk.words import choices, words_of
 from ridedash.views.web import devices
 from ridedash.views.web.compression import compressed
-from ridedash.views.web.face import face_of
+from ridedash.views.web.face import face_of, picture_of
 from ridedash.views.web.formatting import stamp, zone
 from ridedash.views.web.own_words import speak_as
 from ridedash.views.web.permissions import KIOSK, SHARED, needs
@@ -226,6 +227,9 @@ def _document(kiosk: Kiosk, home: Property) -> dict[str, Any]:
             "phone": grouped(home.phone),
             "shades": kiosk_shades(home.colour)._asdict() if home.colour else None,
             "timezone": zone(home.timezone).key,
+            "picture": picture_of(home),
+            "pattern": home.pattern or PATTERNS[0],
+            "typeface": stack_of(home.typeface),
         },
         "favourites": favourites(kiosk),
         "words": words_of(codes),

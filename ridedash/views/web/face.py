@@ -1,8 +1,8 @@
-"""A property's face on pages that guests see (its name, logo and colour), and its files.
+"""A property's face on pages that guests see (name, logo, colour, picture), and its files.
 
-Everybody who has the address of a file may load it. A logo's address is the SHA-256 of its bytes,
-so browsers may cache it for good; a colour's address is the colour, and its style sheet is
-computed. Neither address identifies a property.
+Everybody who has the address of a file may load it. That of a logo or a picture is the SHA-256 of
+its bytes, so browsers may cache it for good; a colour's address is the colour, and its style sheet
+is computed. No address identifies a property.
 """
 
 import re
@@ -16,13 +16,13 @@ from ridedash.extensions import services
 from ridedash.face.colour import palette, style_sheet
 from ridedash.face.logo import KINDS
 from ridedash.store.models.people import Property
-from ridedash.store.properties import logo_content
+from ridedash.store.properties import face_content
 from ridedash.views.web.compression import compressed
 from ridedash.views.web.permissions import SHARED, needs
 
 bp = Blueprint("faces", __name__, url_prefix="/face")
 ADDRESS: Final = "/face/"
-LOGO: Final = re.compile(r"[0-9a-f]{64}\.(png|svg)")
+MADE: Final = re.compile(r"[0-9a-f]{64}\.(png|svg|jpg)")
 SHEET: Final = re.compile(r"([0-9a-f]{6})\.css")
 A_DAY: Final = 86_400  # seconds
 A_YEAR: Final = 31_536_000  # seconds
@@ -63,23 +63,30 @@ def face_of(prop: Property) -> Face:
     )
 
 
+def picture_of(prop: Property) -> dict[str, str] | None:
+    """The addresses of the crops of a property's picture, by shape; None without a picture."""
+    if not prop.picture_wide or not prop.picture_tall:
+        return None
+    return {"wide": ADDRESS + prop.picture_wide, "tall": ADDRESS + prop.picture_tall}
+
+
 @bp.get("/<name>")
 @needs(SHARED)
 def file(name: str) -> BaseResponse:
-    """Serve a logo, or the style sheet of a colour."""
+    """Serve a logo, a crop of a picture, or the style sheet of a colour."""
     if match := SHEET.fullmatch(name):
         return _cacheable(
             Response(style_sheet(palette(f"#{match[1]}")), mimetype="text/css"), A_DAY
         )
-    found = LOGO.fullmatch(name) or abort(404)
+    found = MADE.fullmatch(name) or abort(404)
     with services().db.read() as s:
-        content = logo_content(s, name)
+        content = face_content(s, name)
     if content is None:
         abort(404)
-    logo = Response(content, content_type=KINDS[found[1]])
+    made = Response(content, content_type=KINDS[found[1]])
     if found[1] == "svg":
-        logo = compressed(logo)
-    return _cacheable(logo, A_YEAR)
+        made = compressed(made)
+    return _cacheable(made, A_YEAR)
 
 
 def _cacheable(answer: Response, seconds: int) -> BaseResponse:

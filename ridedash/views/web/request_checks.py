@@ -20,8 +20,8 @@ READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 OURS: Final = frozenset({"", "same-origin", "none"})
 
 
-# views that take files, and how many bytes a request to them may have
-UPLOADS: Final = {"lists.read": 2_200_000}
+# addresses that take files, and how many bytes a request to them may have
+UPLOADS: Final = {"/lists/new": 2_200_000, "/admin/property/kiosk-look": 8_200_000}
 
 
 class LimitedFormParser(FormDataParser):
@@ -50,8 +50,8 @@ def init_app(app: Flask) -> None:
 
 
 def _allow_uploads() -> None:
-    """Let a view that takes files read a larger request than all others."""
-    limit = UPLOADS.get(request.endpoint or "")
+    """Let an address that takes files read a larger request than all others."""
+    limit = UPLOADS.get(request.path)
     if limit is not None:
         request.max_content_length = limit
         request.max_form_memory_size = limit

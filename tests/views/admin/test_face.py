@@ -98,23 +98,23 @@ def test_one_logo_is_drawn_at_a_time(desk: Desk, monkeypatch: pytest.MonkeyPatch
     others = []
 
     def drawn(data: bytes) -> Logo:
-        others.append(face._drawing.acquire(blocking=False))
+        others.append(face.drawing.acquire(blocking=False))
         return make_logo(data)
 
     monkeypatch.setattr(face, "make_logo", drawn)
     save(desk.client(), disc(60, 30))
     save(desk.client(), b"no picture")
     assert others == [False, False]
-    assert face._drawing.acquire(blocking=False)
-    face._drawing.release()
+    assert face.drawing.acquire(blocking=False)
+    face.drawing.release()
 
 
 def test_a_logo_is_refused_while_another_is_read(desk: Desk) -> None:
     client = desk.client()
-    with face._drawing:
+    with face.drawing:
         answer = save(client, disc(60, 30))
     assert answer.status_code == 422
-    assert "Another logo is being read. Choose the file again in a moment." in answer.text
+    assert "Another file is being read. Choose this one again in a moment." in answer.text
     assert ours(desk).logo is None
     assert save(client, disc(60, 30)).status_code == 303
 
@@ -145,7 +145,7 @@ def test_logos_are_served_as_pictures_that_can_do_nothing(desk: Desk) -> None:
         )
 
 
-def test_a_drawing_is_sent_small_to_browsers_that_can_inflate_it(desk: Desk) -> None:
+def test_adrawing_is_sent_small_to_browsers_that_can_inflate_it(desk: Desk) -> None:
     import gzip
 
     save(desk.client(), SVG.replace(b"</svg>", b'<path d="M0 0h9"/>' * 200 + b"</svg>"))
@@ -245,7 +245,7 @@ def test_an_odd_colour_is_refused(desk: Desk, colour: str) -> None:
     assert ours(desk).colour is None
 
 
-def test_what_was_left_out_of_a_drawing_is_shown_and_no_other_text_can_be(desk: Desk) -> None:
+def test_what_was_left_out_of_adrawing_is_shown_and_no_other_text_can_be(desk: Desk) -> None:
     client = desk.client()
     answer = save(client, SVG)
     assert answer.headers["Location"] == "/admin/property?said=face&left=script#face"

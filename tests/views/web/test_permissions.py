@@ -72,7 +72,8 @@ NEEDS = {
     """,
     "manage": """
         accounts.link accounts.callback admin.home admin.show admin.save admin_places.show
-        admin_face.save admin_fits.save admin_languages.show admin_languages.save
+        admin_face.save admin_fits.save admin_kiosk_look.save
+        admin_languages.show admin_languages.save
         admin_own_words.show admin_own_words.save admin_own_words.export admin_own_words.take_in
         admin_word_reviews.show admin_word_reviews.save
         admin_places.save admin_places.add_centre admin_places.change_centre admin_staff.show

@@ -290,7 +290,7 @@ function meetLine(k, where) {
 function dropLine(k) {
   if (k.mayTurnFacts || !k.visit.drop) return null;
   const words = make("div", "k-meet-words shrinks column", ...dropWords(k));
-  return make("div", "line k-meet gap-3", icon("drop"), words);
+  return make("div", "line gap-3", icon("drop"), words);
 }
 
 function printedDrop(k) {

@@ -21,8 +21,10 @@ export class Frame {
     this.head = root.querySelector("[data-head]");
     this.demo = root.querySelector("[data-demo]");
     this.stage = root.querySelector("[data-stage]");
-    this.face = root.querySelector("[data-face]");
+    this.face = make("div", "k-face");
+    this.face.setAttribute("aria-hidden", "true");
     face(this.face, k.data.property);
+    this.stage.prepend(this.face);
     this.bar = root.querySelector("[data-bar]");
     this.clock = root.querySelector("[data-clock]");
     this.place = root.querySelector("[data-place]");

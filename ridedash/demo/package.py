@@ -82,24 +82,28 @@ def _figures(run: StoryRun | None) -> dict[str, Any] | None:
 
 
 def _of_calls() -> dict[str, Any]:
-    """`calls`, the sequence of all calls, and `scripts`, the lines of curl of each ride."""
+    """`calls`, the sequence of all calls, and `scripts`, the lines of curl of each ride.
+
+    Rides are numbered from 1 in the order in which they were placed.
+    """
     mine = current_staff().property_id
     time = services().time()
-    scripts = []
     with services().db.read() as s:
         tz = zone(s.get_one(Property, mine).timezone)
         lens = Lens(s, mine)
+        newest = select(Order.id).where(Order.property_id == mine).order_by(Order.id.desc())
+        orders = sorted(s.scalars(newest.limit(MOST_RIDES)))
+        numbers = {order_id: number for number, order_id in enumerate(orders, 1)}
         calls = [
             {
                 "at": clock_time(time.shown(each.began), tz, locale(), seconds=True),
                 "call": each,
                 "ms": round(each.ms),
+                "ride": numbers.get(each.order or 0),
             }
             for each in lens.calls(limit=MOST_LISTED)
         ]
-        newest = select(Order.id).where(Order.property_id == mine).order_by(Order.id.desc())
-        for order_id in sorted(s.scalars(newest.limit(MOST_RIDES))):
-            scripts.append((order_id, _script(lens, order_id)))
+        scripts = [(number, _script(lens, order_id)) for order_id, number in numbers.items()]
     return {"calls": calls, "scripts": scripts}
 
 

@@ -124,7 +124,8 @@ export class StageStory {
   forget() {
     this.again = this.wanted = null;
     this.moment = null; // first, so that the message of the Reset is not overwritten
-    this.form.reset(); // for the next partner the first story is chosen again
+    this.form.reset();
+    this.#part("choose").selectedIndex = 0; // for the next partner the first story is chosen again
     this.pause();
   }
 

@@ -50,12 +50,12 @@ bp = Blueprint("guest", __name__)
 log = logging.getLogger(__name__)
 
 # center of a map that has no point to show; the frame of the map is then hidden
+NOWHERE: Final = LatLng(0.0, 0.0)
 # requests for one link from one address in a minute
 LOOKS: Final = 60
 # the same in a demo on our own sandbox, whose pages follow a clock that runs fast or leaps: three
 # phones that ask every 0.75 s
 STAGE_LOOKS: Final = 240
-NOWHERE: Final = LatLng(0.0, 0.0)
 
 
 class Opened(NamedTuple):

@@ -48,6 +48,7 @@ let lost = false; // whether the last poll brought no update of the stage
 function refuse(status) {
   const why = { 401: "sayOut", 403: "sayManager" }[status] ?? "sayAway";
   lost = true;
+  if (isDenied(status)) cards.open(""); // the user signs in at the desk behind it
   say(root.dataset[why]);
 }
 

@@ -1,9 +1,10 @@
-"""`python -m bench.five_minutes`: a script acts out the presenter's sheet on the demo's stage.
+"""`python -m bench.five_minutes`: plays the five minutes in a browser, and measures silences.
 
-Each line of the sheet (ridedash/demo/sheet.py) begins at its time, or once the line before it is
-done, if that is later. The planned time, the delay and the end of each are printed. A presenter
-would speak meanwhile; the script waits only for the stage, which shows each of its sentences for
-some time. It is run by hand, because it takes five minutes.
+The stage plays by itself, at its own pace. A silence is a time in which neither the sentence nor
+what the story shows changes: the words below the screens, the rows of the board, the screen of the
+kiosk, the headline of the phone, a field that is being typed into. From Play to the end card it may
+take LIMIT_S, and no silence may be longer than SILENCE_S. `--pictures FOLDER` keeps one picture for
+each sentence. Run it on a quiet machine: it is no test, because it measures time.
 """
 
 import argparse
@@ -11,139 +12,93 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
-from ridedash.demo.sheet import FIVE, SheetLine
 from tests.conftest import LAUNCH, browser_path
-from tests.running import Running, running
+from tests.running import running
 
-WAIT_MS: Final = 200_000  # a story with an outage is long
-SIZE: Final[ViewportSize] = {"width": 1440, "height": 900}
-READ_S: Final = 12.0  # how long a presenter looks at a call in the lens
-# what the stage says from the outage on
-DOWN: Final = re.compile("company goes down|says since when|The calls are few|All six rides")
-PLATE: Final = "[data-cell=plate]:visible, [data-slot='cab.plate']:visible"
+LIMIT_S: Final = 300.0
+SILENCE_S: Final = 8.0
+LOOK_MS: Final = 200
+PATIENCE_S: Final = 600.0
+BEGINS_S: Final = 10.0  # how long the old rides may take to be deleted
+SIZE: Final = {"width": 1440, "height": 900}
+# what the audience sees of the story; ages and the clock are left out, because they always change
+SEEN: Final = """() => {
+  const page = (name) => document.querySelector(`iframe[name=${name}]`)?.contentDocument;
+  const texts = (root, selector) =>
+    [...(root?.querySelectorAll(selector) ?? [])].map((each) => each.value ?? each.textContent);
+  const lines = "[data-said], [data-told], [data-waits-words], [data-card='end']:not([hidden])";
+  const said = document.querySelector("[data-said]").textContent;
+  return [said, JSON.stringify([
+    texts(document, lines),
+    texts(page("desk"), ".row-link, #book input, .plate, [data-lens-origin]"),
+    texts(page("kiosk"), "h1, h2, input, .k-key[aria-pressed], [data-screen]"),
+    page("kiosk")?.body?.dataset.screen,
+    texts(page("phone"), "h1, h2, .plate"),
+  ]), Boolean(document.querySelector("[data-card='end']:not([hidden])")),
+    document.querySelector(".stage-play.is-playing") !== null];
+}"""
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each line of the sheet. Returns 1 if the last one began 1 s late or more."""
+    """Play once, and print each sentence with its time. Returns 1 if it took or paused too long."""
     parser = argparse.ArgumentParser(prog="python -m bench.five_minutes", description=__doc__)
-    parser.add_argument("--times", type=int, default=1)
-    times, late = parser.parse_args(arguments).times, 0.0
-    with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=browser_path() or "chromium", args=LAUNCH)
-        for _ in range(times):
-            page = browser.new_context(viewport=SIZE).new_page()
-            page.set_default_timeout(WAIT_MS)
-            with tempfile.TemporaryDirectory() as folder:
-                instance = Path(folder) / "instance"
-                with running(instance, options=("--demo-stage",)) as demo:
-                    _sign_in(page, demo)
-                    late = max(late, _presented(page))
-            page.context.close()
+    parser.add_argument("--pictures", type=Path, help="folder for a picture of each sentence")
+    options = parser.parse_args(arguments)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(Path(folder), options=("--demo-stage",)) as demo,
+        sync_playwright() as started,
+    ):
+        browser = started.chromium.launch(executable_path=browser_path(), args=LAUNCH)
+        page = browser.new_page(viewport=SIZE, base_url=demo.url)
+        changes, ended = played(page, options.pictures)
         browser.close()
-    return 1 if late >= 1 else 0
+    return judged(changes, ended)
 
 
-def _sign_in(page: Page, demo: Running) -> None:
-    page.goto(f"{demo.url}/demo/stage")
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.get_by_role("button", name="Play", exact=True)).to_be_enabled()
+def played(page: Page, pictures: Path | None) -> tuple[list[tuple[float, str]], bool]:
+    """Sign in, press Play, and note each change as (seconds, sentence), until the end card."""
+    page.goto("/demo/stage")
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("[data-card=title] [data-card-play]").click(timeout=60_000)
+    began = time.monotonic()
+    changes: list[tuple[float, str]] = []
+    before: Any = None
+    ended = False
+    plays = True
+    while plays and not ended and time.monotonic() - began < PATIENCE_S:
+        said, seen, ended, plays = page.evaluate(SEEN)
+        plays = plays or not changes or time.monotonic() - began < BEGINS_S
+        if seen != before:
+            changes.append((time.monotonic() - began, said))
+            if pictures and (len(changes) < 2 or changes[-2][1] != said):
+                name = re.sub(r"\W+", "-", said)[:40]
+                page.screenshot(path=pictures / f"{len(changes):04}-{name}.png")
+        before = seen
+        page.wait_for_timeout(LOOK_MS)
+    return changes, ended
 
 
-def _presented(page: Page) -> float:
-    """By how many seconds the last line began later than the sheet says."""
-    acts: list[Callable[[Page, SheetLine], None]] = _acts()
-    began, late = time.monotonic(), 0.0
-    for line, act in zip(FIVE.lines, acts, strict=True):
-        minutes, seconds = line.at.split(":")
-        planned = int(minutes) * 60 + int(seconds)
-        time.sleep(max(0.0, began + planned - time.monotonic()))
-        late = time.monotonic() - began - planned
-        act(page, line)
-        done = time.monotonic() - began
-        print(
-            f"{line.at} {line.story or line.do!s:.60}: {late:+.1f} s, done at {done:.1f} s",
-            flush=True,
-        )
-    return late
-
-
-def _acts() -> list[Callable[[Page, SheetLine], None]]:
-    """What is done for each line."""
-    found: list[Callable[[Page, SheetLine], None]] = []
-    for number, line in enumerate(FIVE.lines):
-        if line.story:
-            found.append(_first if number == 0 else _story)
-        elif line.lens:
-            found.append(_lens)
-        elif number == len(FIVE.lines) - 1:
-            found.append(_reset)
-        else:
-            found.append(_pause if _first in found[-1:] else _again)
-    return found
-
-
-def _press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
-
-
-def _first(page: Page, _line: SheetLine) -> None:
-    _press(page, "Play")
-    _press(page, "60×")
-    _expect_message(page, "A driver has accepted.")
-
-
-def _pause(page: Page, _line: SheetLine) -> None:
-    _press(page, "Pause")
-
-
-def _again(page: Page, _line: SheetLine) -> None:
-    _press(page, "Play")
-    _over(page)
-
-
-def _story(page: Page, line: SheetLine) -> None:
-    page.get_by_label("Story").select_option(line.story)
-    _press(page, "Play")
-    after = FIVE.lines[FIVE.lines.index(line) + 1]
-    if not after.lens:
-        _over(page)
-
-
-def _lens(page: Page, _line: SheetLine) -> None:
-    if page.locator("[data-title]").is_visible():
-        expect(page.locator("[data-said]")).to_contain_text(DOWN, timeout=WAIT_MS)
-    # moves the focus to the stage: it was in the frame of the desk, where the story typed
-    page.locator("[data-said]").click()
-    page.keyboard.press("~")
-    desk = page.frame_locator("iframe[name=desk]")
-    desk.get_by_role("button", name="Point at a fact").click()
-    desk.locator(PLATE).first.hover()  # a plate on the board, or of the ride that the story shows
-    desk.locator("[data-lens-rows] button").first.click()
-    time.sleep(READ_S)
-    desk.locator("[data-lens-close]").click()
-    if page.locator("[data-title]").is_visible():
-        _over(page)
-
-
-def _reset(page: Page, _line: SheetLine) -> None:
-    page.locator(".stage-more summary").click()
-    _press(page, "Reset for the next partner")
-    _expect_message(page, "All rides and guests are deleted.")
-
-
-def _expect_message(page: Page, words: str) -> None:
-    expect(page.locator("[data-said]")).to_contain_text(words, timeout=WAIT_MS)
-
-
-def _over(page: Page) -> None:
-    expect(page.locator("[data-title]")).to_be_hidden(timeout=WAIT_MS)
-    _expect_message(page, "The story has ended.")
+def judged(changes: list[tuple[float, str]], ended: bool) -> int:
+    """Print the sentences and the silences."""
+    said = ""
+    for at, words in changes:
+        if words != said:
+            print(f"{at:6.1f}  {words}")
+        said = words
+    silences = [(after - at, at, words) for (at, words), (after, _) in pairwise(changes)]
+    length = changes[-1][0]
+    print(f"\n{length:.1f} s in all (at most {LIMIT_S:.0f}); the longest silences:")
+    for seconds, at, words in sorted(silences, reverse=True)[:5]:
+        print(f"  {seconds:4.1f} s from {at:6.1f}: {words}")
+    too_long = max(seconds for seconds, *_ in silences) > SILENCE_S
+    return 0 if ended and length <= LIMIT_S and not too_long else 1
 
 
 if __name__ == "__main__":

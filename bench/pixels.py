@@ -103,7 +103,7 @@ def _pictures(halves: list[Page], story: str, seed: int) -> Iterator[str]:
     """Play a story on both stages. Yields "<story>-1" to "<story>-4", when a picture is due."""
     for page in halves:
         page.goto(f"/demo/stage?story={story}&seed={seed}")
-        expect(page.get_by_role("button", name="Step", exact=True)).to_be_enabled()
+        expect(page.locator("[data-step]")).to_be_enabled()
     steps = len(STORIES[story].steps)
     steps_shown = {-(-steps * part // PARTS): part for part in range(1, PARTS + 1)}
     for step in range(1, steps + 1):
@@ -197,6 +197,7 @@ def _sign_in(page: Page, demo: Running) -> None:
 
 def _step(page: Page, number: int) -> None:
     """Press Step and wait for the end of the step. Raises RuntimeError if the story stopped."""
+    page.locator(".stage-more > summary").click()
     page.get_by_role("button", name="Step", exact=True).click()
     expect(page.locator("[data-title-step]")).to_contain_text(f"{number} / ", timeout=WAIT_MS)
     expect(page.locator("[data-play-words]")).to_have_text("Play", timeout=WAIT_MS)

@@ -965,10 +965,13 @@ GET /demo/lens/rides/<int:order_id>/events lens.events
 GET /demo/lens/rides/<int:order_id>/har lens.har
 GET /demo/lens/rides/<int:order_id>/states lens_rides.states
 GET /demo/package demo_package.download
+GET /demo/presenter demo_presenter.show
+GET /demo/presenter/state.json demo_presenter.state
 GET /demo/runs/<run_id> demo_stories.show
 GET /demo/sheet demo_sheet.show
 GET /demo/stage demo_stage.show
 GET /demo/stage/newest.json demo_stage.newest
+GET /demo/stage/partner.css demo_stage.partner_sheet
 GET /door door.show
 GET /door/rows.json door.rows
 GET /face/<name> faces.file
@@ -1055,6 +1058,7 @@ POST /demo/fault demo.break_something
 POST /demo/lens/calls/<int:number>/again lens.try_again
 POST /demo/next demo.leap
 POST /demo/pictures demo_pictures.keep
+POST /demo/presenter/press demo_presenter.press
 POST /demo/reset demo.reset
 POST /demo/runs/<run_id>/drop demo_stories.drop
 POST /demo/runs/<run_id>/skip demo_stories.skip

@@ -81,6 +81,7 @@ def take_stage(page: Page) -> None:
     page.goto("/demo/stage?story=receipt")
     screens = [page.frame_locator(f"iframe[name={name}]") for name in ("desk", "phone")]
     for number in range(1, 5):
+        page.locator(".stage-more > summary").click()
         page.get_by_role("button", name="Step", exact=True).click()
         page.locator("[data-title-step]", has_text=f"{number} / ").wait_for()
         page.locator("[data-play-words]", has_text="Play").wait_for()

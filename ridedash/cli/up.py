@@ -42,10 +42,6 @@ def up(
     `tell` takes what is being done, until it serves. `with_stage` opens the stage of a demo.
     Raises CommandError where there is none.
     """
-    # A story on the stage begins with a Reset, which would delete the rides of the day: without a
-    # RIDEDASH_DEMO in the environment none are made.
-    if with_stage:
-        environ = {"RIDEDASH_DEMO": "empty"} | dict(environ)
     given = config.load(environ)
     if with_stage:
         stage.require(given)

@@ -1,111 +1,116 @@
-"""/demo/package: a record of a demo to send afterwards: a zip of pictures, checks and calls."""
+"""/demo/package: a record of a demo to send afterwards: one HTML page that needs nothing else.
 
-import io
-import zipfile
-from typing import Final
+It has the figures, the checks, the pictures, the sequence of calls and the lines of curl. It needs
+no script, no network and no other file, so it can be forwarded by mail.
+"""
 
-from flask import Blueprint, Response
+from base64 import b64encode
+from typing import Any, Final
+
+from flask import Blueprint, Response, current_app, render_template
 from sqlalchemy import select
 
 from ridedash.__about__ import __version__
-from ridedash.demo.beginning import only_in_a_demo
+from ridedash.demo.beginning import control, only_in_a_demo
 from ridedash.demo.lens import exports
 from ridedash.demo.lens.exports import Origin
 from ridedash.demo.lens.pages import title_of
 from ridedash.demo.lens.recording import Lens
+from ridedash.demo.partner import present_partner
 from ridedash.demo.pictures import pictures
+from ridedash.demo.sandbox_control import NotDone
 from ridedash.demo.stories import STORIES
+from ridedash.demo.stories.figures import card
 from ridedash.demo.stories.interpreter import runs
 from ridedash.demo.stories.runs import StoryRun
+from ridedash.demo.stories.seen import CheckedLine
 from ridedash.extensions import services
 from ridedash.store.models.orders import Order
+from ridedash.store.models.people import Property
+from ridedash.views.ops.static_files import EXTENSION
 from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import clock_time, zone
 from ridedash.views.web.permissions import MANAGE, needs
-from ridedash.views.web.top_bar import demo_words
-from ridedash.wording import gettext as _
+from ridedash.views.web.responses import locale
 
 bp: Final = only_in_a_demo(Blueprint("demo_package", __name__, url_prefix="/demo"))
-NAME: Final = "ridedash-demo.zip"
+NAME: Final = "ridedash-demo.html"
 MOST_RIDES: Final = 40
 MOST_CALLS: Final = 200  # calls of one ride at most
-# date of every file in the zip, so that the same demo makes the same bytes
-FILE_DATE: Final = (1980, 1, 1, 0, 0, 0)
+MOST_LISTED: Final = 1_000  # calls of the sequence at most
+SHEETS: Final = ("css/shared/base.css", "css/demo/package.css")
+STYLES: Final = "/* styles */"  # where the template has room for the sheets
 
 
 @bp.get("/package")
 @needs(MANAGE)
 def download() -> Response:
-    """The package as a zip. Each text file says at its head that nothing in it is real."""
-    mine = current_staff().property_id
-    run = runs().latest(mine)
-    title = _title(run)
-    files: dict[str, str | bytes] = {}
-    taken = pictures(services().settings.instance)
-    for number, path in enumerate(taken, 1):
-        files[f"picture-{number}.jpg"] = path.read_bytes()
-    with services().db.read() as s:
-        newest = select(Order.id).where(Order.property_id == mine).order_by(Order.id.desc())
-        lens = Lens(s, mine)
-        for order_id in sorted(s.scalars(newest.limit(MOST_RIDES))):
-            files |= _of_ride(lens, order_id, mine)
-    files |= {"about.txt": _about(title, len(taken)), "checks.txt": _checks(title, run)}
-    head = {"Content-Disposition": f"attachment; filename={NAME}", "Cache-Control": "no-store"}
-    return Response(_zipped(files), mimetype="application/zip", headers=head)
-
-
-def _zipped(files: dict[str, str | bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(zipfile.ZipInfo(name, FILE_DATE), text, zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
-
-
-def _title(run: StoryRun | None) -> str:
-    band = f"{demo_words(services().settings)}."
-    if run is None or run.story not in STORIES:
-        return band
-    title = str(STORIES[run.story].title)
-    return f"{band} " + _("Story: %(title)s. Seed %(n)d.", title=title, n=run.seed)
-
-
-def _about(title: str, taken: int) -> str:
-    lines = [
-        title,
-        f"ridedash {__version__}",
-        "",
-        _("checks.txt: how the last story ended, read from the orders and the ledger."),
-        _("ride-*.har: each call with its answer. Any browser's tools open it."),
-        _("ride-*.sh: the same calls as lines of curl. Those that change something are comments."),
-        _("ride-*.jsonl: each call, one a line, with its cause and what we made of it."),
-        _("In these files tokens, start codes and phone numbers are left out."),
-    ]
-    if taken:
-        lines.append(_("picture-*.jpg: the stage, as the presenter's browser drew it."))
-    else:
-        lines.append(_("No picture was taken. The stage has a button for it."))
-    return "\n".join(lines) + "\n"
-
-
-def _checks(title: str, run: StoryRun | None) -> str:
-    """The checks at the end of the last story, one on each line."""
-    found = [] if run is None else run.values.get("lines", [])
-    if not found:
-        return f"{title}\n" + _("No story has ended.") + "\n"
-    return "".join(
-        [f"{title}\n", *(f"[{'x' if holds else ' '}] {words}\n" for words, holds in found)]
+    """The page as a file. It says at its head that nothing in it is real."""
+    run = runs().latest(current_staff().property_id)
+    page = render_template(
+        "demo/package.html",
+        version=__version__,
+        partner=present_partner(),
+        run=run,
+        story=None if run is None else STORIES.get(run.story),
+        checks=[] if run is None else run.values.get("lines", []),
+        figures=_figures(run),
+        pictures=[
+            b64encode(each.read_bytes()).decode() for each in pictures(services().settings.instance)
+        ],
+        **_of_calls(),
     )
+    head = {"Content-Disposition": f"attachment; filename={NAME}", "Cache-Control": "no-store"}
+    return Response(page.replace(STYLES, _styles()), mimetype="text/html", headers=head)
 
 
-def _of_ride(lens: Lens, order_id: int, property_id: int) -> dict[str, str]:
-    """The calls of a ride in three formats; the lens has removed every secret."""
-    calls = lens.whole(order_id, MOST_CALLS)
+def _styles() -> str:
+    """Our own style sheets. In the page they stand as they are: CSS knows no escapes of HTML."""
+    paths = current_app.extensions[EXTENSION].paths
+    return "\n".join(paths[each].read_text() for each in SHEETS)
+
+
+def _figures(run: StoryRun | None) -> dict[str, Any] | None:
+    """The figures of the present demo; None before a story, or without the sandbox's ledger."""
+    if run is None:
+        return None
+    checked = [CheckedLine(words, holds) for words, holds in run.values.get("lines", ())]
+    try:
+        return card(run, control().ledger(), checked)
+    except NotDone:
+        return None
+
+
+def _of_calls() -> dict[str, Any]:
+    """`calls`, the sequence of all calls, and `scripts`, the lines of curl of each ride.
+
+    Rides are numbered from 1 in the order in which they were placed.
+    """
+    mine = current_staff().property_id
+    time = services().time()
+    with services().db.read() as s:
+        tz = zone(s.get_one(Property, mine).timezone)
+        lens = Lens(s, mine)
+        newest = select(Order.id).where(Order.property_id == mine).order_by(Order.id.desc())
+        orders = sorted(s.scalars(newest.limit(MOST_RIDES)))
+        numbers = {order_id: number for number, order_id in enumerate(orders, 1)}
+        calls = [
+            {
+                "at": clock_time(time.shown(each.began), tz, locale(), seconds=True),
+                "call": each,
+                "ms": round(each.ms),
+                "ride": numbers.get(each.order or 0),
+            }
+            for each in lens.calls(limit=MOST_LISTED)
+        ]
+        scripts = [(number, _script(lens, order_id)) for order_id, number in numbers.items()]
+    return {"calls": calls, "scripts": scripts}
+
+
+def _script(lens: Lens, order_id: int) -> str:
+    """The calls of a ride as a shell script; the lens has removed every secret."""
     here = services()
-    title = title_of(order_id, property_id)
+    calls = lens.whole(order_id, MOST_CALLS)
+    title = title_of(order_id, current_staff().property_id)
     address = here.settings.service_url.rstrip("/")
-    origin = Origin(title, address, here.time(), lens.conclusions(calls))
-    return {
-        f"ride-{order_id}.har": exports.har(calls, origin),
-        f"ride-{order_id}.sh": exports.script(calls, origin),
-        f"ride-{order_id}.jsonl": exports.events(calls, origin),
-    }
+    return exports.script(calls, Origin(title, address, here.time(), lens.conclusions(calls)))

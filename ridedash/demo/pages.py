@@ -10,7 +10,7 @@ from flask import Blueprint, Flask, abort, redirect, render_template, request
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.demo import package, pictures, sheet, stage_pages, story_pages
+from ridedash.demo import package, pictures, presenter_pages, sheet, stage_pages, story_pages
 from ridedash.demo.beginning import (
     EXTENSION,
     SUBJECT,
@@ -42,6 +42,7 @@ from ridedash.store.models.people import Guest, Property
 from ridedash.views.admin.property import Answer, message_for, record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.top_bar import on_stage
 from ridedash.wire import KNOWN_STATUSES, Kind
 from ridedash.wording import gettext as _
 from ridedash.wording.say import Audience
@@ -66,10 +67,12 @@ def init_app(app: Flask) -> None:
     recording.init_app(app)
     story_pages.init_app(app)
     pictures.init_app(app)
+    presenter_pages.init_app(app)
     app.register_blueprint(bp)
     for module in (lens_pages, ride_pages, stage_pages, pictures, sheet, package):
         app.register_blueprint(module.bp)
     progress.init_app(app)
+    app.context_processor(lambda: {"on_stage": on_stage(s.settings)})
     if s.settings.sandboxed:
         app.jinja_env.globals["director_address"] = ADDRESS
         app.jinja_env.globals["poll_within_ms"] = POLL_WITHIN_MS

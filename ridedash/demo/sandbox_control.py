@@ -14,6 +14,9 @@ WITHIN_S: Final = 2.0  # short, because a Reset makes such a call in its databas
 OK = 200
 CONFLICT = 409
 SPEEDS: Final = (0, 1, 5, 20, 60)  # speeds of the clock that a demo offers; 0 holds it
+# a story's own pace: each wait runs at the slowest speed that ends it in time, or is skipped
+OWN_PACE: Final = -1
+LONGEST_WAIT_S: Final = 5.0  # of the wall clock
 
 
 class NotDone(Exception):
@@ -66,6 +69,14 @@ class LedgerPhase:
 
     status: str
     at: datetime
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A speed of the clock, and how many wall seconds a wait takes at it."""
+
+    speed: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -160,6 +171,21 @@ class SandboxControl:
             ]
         except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
             raise NotDone from error
+
+    def wait_for(self, mtx: str) -> "Wait":
+        """How a story at its own pace waits for the next phase of the booking with this reference.
+
+        A wait that would be too long at the greatest speed has the speed 0: the clock leaps.
+        """
+        now = self.clock().at
+        ahead = [each.at for each in self.phases(mtx) if each.at > now]
+        if not ahead:
+            return Wait(0, 0.0)
+        seconds = (ahead[0] - now).total_seconds()
+        for speed in filter(None, SPEEDS):
+            if seconds <= speed * LONGEST_WAIT_S:
+                return Wait(speed, seconds / speed)
+        return Wait(0, 0.0)
 
     def city_at(self, place: LatLng) -> str:
         """The name of the city around a point; "" where there is none."""

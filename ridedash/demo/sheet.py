@@ -35,53 +35,52 @@ class Cut:
     lines: tuple[SheetLine, ...]
 
 
-OPEN_FAST: Final = lazy("Open the stage. Press Play, then 60×.")
-PLAY: Final = lazy("Choose it at the foot of the stage. Press Play.")
-THEIRS: Final = lazy("More, Reset, Yes. Then give them the mouse.")
+OPEN: Final = lazy("Open the stage. Press Play the five minutes. Space holds it.")
+ALONE: Final = lazy("It comes by itself.")
+PLAY: Final = lazy("Choose it under Presenter. Press Play.")
+THEIRS: Final = lazy("Presenter, Reset, Yes. Then give them the mouse.")
 YOURS: Final = lazy("Now it is your turn. You can break nothing.")
 ON_PAPER: Final = lazy("From a wish to a receipt: the desk on one side, the guest on the other.")
 FIVE: Final = Cut(
     lazy("Five minutes"),
     (
-        SheetLine("0:00", OPEN_FAST, ON_PAPER, "receipt"),
+        SheetLine("0:00", OPEN, ON_PAPER, "five"),
         SheetLine(
             "0:25",
-            lazy("Press Pause when the driver has accepted. Point at the guest's phone."),
-            lazy("This is all that your guest sees. A link, no app."),
-        ),
-        SheetLine(
-            "0:40",
-            lazy("Press Play again."),
-            lazy("The start code, the ride, the receipt. Nobody typed anything twice."),
-        ),
-        SheetLine(
-            "1:15",
-            PLAY,
-            lazy("The answer to a booking is lost. We do not guess, and book nothing twice."),
-            "unknown",
-        ),
-        SheetLine(
-            "1:50",
-            PLAY,
-            lazy("Your service is silent. We ask seldom, say so, and come back by ourselves."),
-            "down",
-        ),
-        SheetLine(  # the outage lasts for half a minute more
-            "2:35",
-            lazy(
-                "While it is down press the dark bar, then ~ and Point at a fact: rest the mouse on"
-                " a plate. Open one call."
-            ),
+            lazy("The lens opens by itself. Press Lens to open it at any time."),
             lazy("Each word on the screen comes from your interface. Here is the call."),
             lens=True,
         ),
         SheetLine(
-            "3:45",
-            PLAY,
+            "1:05",
+            ALONE,
+            lazy("A guest books alone, in Arabic. The kiosk speaks eight languages."),
+            "alone",
+        ),
+        SheetLine(
+            "1:45",
+            ALONE,
+            lazy("The answer to a booking is lost. We do not guess, and book nothing twice."),
+            "unknown",
+        ),
+        SheetLine(
+            "2:20",
+            ALONE,
+            lazy("Your service is silent. We ask seldom, say so, and come back by ourselves."),
+            "down",
+        ),
+        SheetLine(
+            "3:00",
+            ALONE,
             lazy("One person, thirty rides. What needs a hand stands above."),
             "evening",
         ),
-        SheetLine("5:00", THEIRS, YOURS),
+        SheetLine(
+            "3:45",
+            lazy("The end card: press Download this demo."),
+            lazy("Each number is counted: in your ledger, our database and the calls."),
+        ),
+        SheetLine("4:15", THEIRS, YOURS),
     ),
 )
 NINE: Final = Cut(
@@ -105,18 +104,12 @@ NINE: Final = Cut(
             lazy("Each refusal of your document, in plain words."),
             "no",
         ),
-        SheetLine(
-            "+3:40",
-            PLAY,
-            lazy("A guest books alone, in Arabic. The kiosk speaks eight languages."),
-            "alone",
-        ),
     ),
 )
 TWO: Final = Cut(
     lazy("Two minutes"),
     (
-        SheetLine("0:00", OPEN_FAST, ON_PAPER, "receipt"),
+        SheetLine("0:00", PLAY, ON_PAPER, "receipt"),
         SheetLine(
             "1:10",
             PLAY,

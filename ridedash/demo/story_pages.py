@@ -23,7 +23,7 @@ from flask import (
 
 from ridedash.demo.beginning import empty_too, only_in_a_demo
 from ridedash.demo.emptying import StillSending
-from ridedash.demo.sandbox_control import SPEEDS, NotDone
+from ridedash.demo.sandbox_control import OWN_PACE, SPEEDS, NotDone
 from ridedash.demo.stories import STORIES, interpreter
 from ridedash.demo.stories.by_hand import TYPING, by_hand, screen_of
 from ridedash.demo.stories.interpreter import RunState
@@ -98,15 +98,16 @@ def show(run_id: str) -> str | Response:
 def step(run_id: str) -> Answer:
     """Take the step that the page shows, if it is still the present step.
 
-    `speed`: 0 sets the clock to the ride's next phase, 1 to 60 lets it run there. `desk`, `kiosk`:
+    `speed`: 0 sets the clock to the ride's next phase, 1 to 60 lets it run there; "own" lets it
+    run if that is short, and sets it otherwise. `desk`, `kiosk`:
     "1" if this screen is on the stage; a step that one of them can do by itself is returned as
     `hand` and not done here. `refused`: the words in which the desk's form refused the step; the
     story fails with them.
     """
     moment = moment_of(run_id)
     wanted = whole_number(request.form.get("step", ""), 0, len(moment.story.steps))
-    speed = whole_number(request.form.get("speed", "0"), SPEEDS[0], SPEEDS[-1])
-    if wanted is None or speed not in SPEEDS:
+    speed = _speed(request.form.get("speed", "0"))
+    if wanted is None or speed is None:
         abort(400)
     if wanted != moment.run.step:
         return _answer(moment)
@@ -231,7 +232,9 @@ def facts(moment: RunState, *, ahead: bool = False) -> dict[str, Any]:
     far, `next` the line after `say`. `waits` says what the step waits for and until when, if that
     takes longer than a moment. `told` is what the desk has learned and no ride shows, such as a
     price. `hand`: the screen that does the coming step by itself, if it is on the stage. The
-    argument `ahead` makes `say`, `show` and `point` those of the coming step.
+    argument `ahead` makes `say`, `show` and `point` those of the coming step. `acts`: whether the
+    coming step does what `next` says; if it only waits, `ahead_s` is about how long. `card`: the
+    figures of a story that has ended, for its end card.
     """
     run = moment.run
     steps = moment.story.steps
@@ -252,13 +255,41 @@ def facts(moment: RunState, *, ahead: bool = False) -> dict[str, Any]:
         "point": "" if present is None else present.point,
         "next": _said(_step_at(moment, line + 1)),
         "taken": line + 1,
+        "acts": _acts(moment),
+        "ahead_s": _ahead_s(moment),
         "title": str(moment.story.title),
         "told": run.values.get("told", ""),
         "why": run.values.get("why", ""),
         "order": order,
         "link": run.values.get("link", ""),
+        "card": run.values.get("card"),
         "lines": [[each.words, each.holds] for each in moment.lines],
     }
+
+
+def _speed(text: str) -> int | None:
+    """The speed at which a step waits; None for one that the pages do not offer."""
+    if text == "own":
+        return OWN_PACE
+    speed = whole_number(text, SPEEDS[0], SPEEDS[-1])
+    return speed if speed in SPEEDS else None
+
+
+def _acts(moment: RunState) -> bool:
+    """Whether the coming step does something, which its line announces."""
+    step = moment.step
+    return step is not None and step.do is not None
+
+
+def _ahead_s(moment: RunState) -> float:
+    """About how many seconds a coming step without an action waits, at the story's own pace."""
+    step = moment.step
+    if moment.run.phase is not RunPhase.TODO or step is None or step.do is not None:
+        return 0.0
+    try:
+        return interpreter.wait_ahead(moment.run, step).seconds
+    except NotDone:
+        return 0.0
 
 
 def _step_at(moment: RunState, number: int) -> StoryStep | None:

@@ -1,9 +1,7 @@
 """The stage has frames for the demo's own pages only: desk, phone of the newest ride, kiosk."""
 
-import io
-import json
 import re
-import zipfile
+from base64 import b64decode
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from html import unescape
@@ -14,18 +12,21 @@ import pytest
 from flask_login import login_user
 from sqlalchemy import delete, select
 
-from ridedash.demo import sheet
+from ridedash.demo import sheet, stage_pages
+from ridedash.demo.lens.operations import OPERATIONS
+from ridedash.demo.package import STYLES
+from ridedash.demo.pages import POLL_WITHIN_MS
 from ridedash.demo.stories import STORIES
 from ridedash.demo.stories.actions import do
 from ridedash.demo.stories.model import Act, PressAction
 from ridedash.demo.stories.runs import RunPhase, Runs, StoryRun
-from ridedash.demo.stories.trouble import FRESH_WITHIN_S, OUTAGE_S
 from ridedash.service_time import ServiceTime, Turn
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import Link
 from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.people import SignIn, Staff
 from ridedash.views.web.current_user import SignedIn
+from ridedash.wording.languages import LANGUAGES
 from tests.demo.stages import Stage, fill
 from tests.views.kiosk.devices import pair
 from tests.views.ride_pages import compact, make_desk
@@ -242,26 +243,22 @@ def test_the_sheet_names_no_story_that_is_not_there(
     assert STORIES.keys() >= {"receipt", "unknown", "down"}
 
 
-def test_the_lens_is_shown_while_an_outage_lasts() -> None:
-    """An outage shows nothing else, and a talk of five minutes can't wait for its end."""
+def test_the_five_minutes_of_the_sheet_are_those_of_the_story() -> None:
+    """Each part stands there in the order in which the story plays it, and ends in time."""
     lines = sheet.FIVE.lines
-    number = next(number for number, line in enumerate(lines) if line.lens)
-    assert lines[number - 1].story == "down"
-    assert [line.at for line in lines] == sorted(line.at for line in lines)
-    begun, seen, over = (at_second(line) for line in lines[number - 1 : number + 2])
-    assert begun < seen < begun + OUTAGE_S
-    assert over - begun >= OUTAGE_S + FRESH_WITHIN_S, "the next story has to wait for the outage"
-
-
-def at_second(line: sheet.SheetLine) -> int:
-    minutes, seconds = line.at.split(":")
-    return int(minutes) * 60 + int(seconds)
+    at = [line.at for line in lines]
+    assert at == sorted(at)
+    assert at[-1] < "5:00"
+    said = [str(step.say) for step in STORIES["five"].steps]
+    for line in lines[1:]:
+        parts = {str(step.say) for step in STORIES[line.story].steps} if line.story else set()
+        assert not line.story or parts & set(said), line.story
 
 
 def test_what_the_sheet_lets_a_presenter_press_is_on_the_stage(stage: Stage) -> None:
     page = compact(stage.web.get("/demo/sheet").text)
     there = stage.web.get("/demo/stage").text + stage.web.get("/").text  # stage and desk
-    for name in ("Play", "Pause", "60×", "Point at a fact", "More", "Reset", "End"):
+    for name in ("Play the five minutes", "Presenter", "Lens", "Play", "Reset", "End"):
         assert name in page, name
         assert re.search(rf"[>\"\s]{name}[<\"\s]", there), name
 
@@ -273,20 +270,30 @@ def test_the_package_has_the_proof_and_the_calls_of_each_ride(stage: Stage) -> N
     runs.update(
         run, RunPhase.ENDED, stage.desk.now, lines=[["1 order here", True], ["Over", False]]
     )
-    answer = stage.web.get("/demo/package")
-    assert answer.headers["Content-Disposition"] == "attachment; filename=ridedash-demo.zip"
-    with zipfile.ZipFile(io.BytesIO(answer.data)) as made:
-        files = {name: made.read(name).decode() for name in made.namelist()}
-    calls = {f"ride-{order_id}.{ending}" for ending in ("har", "sh", "jsonl")}
-    assert files.keys() == {"about.txt", "checks.txt"} | calls
-    title = "Demo: no real rides. Story: A ride, start to receipt. Seed 2."
-    assert files["checks.txt"] == f"{title}\n[x] 1 order here\n[ ] Over\n"
-    assert f"{title}\nridedash " in files["about.txt"]
-    assert "No picture was taken." in files["about.txt"]
+    answer = stage.web.get("/demo/package", query_string={"partner": "<Bluebird>"})
+    assert answer.headers["Content-Disposition"] == "attachment; filename=ridedash-demo.html"
+    page = unescape(compact(answer.text))
+    assert "Story: A ride, start to receipt. Seed 2." in page
+    assert '<li class="record-holds">1 order here</li>' in page
+    assert '<li class="record-fails">Over</li>' in page
+    assert "for &lt;Bluebird&gt;" in answer.text
+    assert "<summary>Ride 1</summary>" in page
     band = f"Demo: no real rides · ridedash · ride {order_id} · story receipt · seed 2"
-    assert json.loads(files[f"ride-{order_id}.jsonl"]) == {"demo": band}
-    assert json.loads(files[f"ride-{order_id}.har"])["log"]["comment"] == band
-    assert files[f"ride-{order_id}.sh"].splitlines()[1] == f"# {band}"
+    assert f"# {band}" in page
+
+
+def test_the_package_needs_nothing_but_itself(stage: Stage) -> None:
+    stage.press("stories/receipt/start", seed="2")
+    stage.desk.order("BOOKED", "CALL_DRIVER")
+    partner = {"partner": '<script src="https://example.com/x.js">'}
+    page = stage.web.get("/demo/package", query_string=partner).text
+    assert "<summary>Ride 1</summary>" in page
+    assert "<script" not in page
+    assert not re.search(r"""(?:src|href)=["'](?!data:image/jpeg)""", page)
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "--accent: #1d4ed8" in page  # the styles stand in it as they are
+    assert STYLES not in page
 
 
 def test_six_pictures_of_a_presenter_go_into_the_package_until_a_reset(stage: Stage) -> None:
@@ -302,15 +309,67 @@ def test_six_pictures_of_a_presenter_go_into_the_package_until_a_reset(stage: St
     ]
     assert messages[0] == "Picture 1 of 6 is in the package."
     assert messages[-1] == "The picture is in the package. The oldest of 6 has gone."
-    with zipfile.ZipFile(io.BytesIO(stage.web.get("/demo/package").data)) as made:
-        stored = [made.read(f"picture-{n}.jpg") for n in range(1, 7)]
-        assert b"drew it" in made.read("about.txt")
-    assert stored == drawn[1:]
+    page = stage.web.get("/demo/package").text
+    stored = re.findall('src="data:image/jpeg;base64,([^"]+)"', page)
+    assert [b64decode(each) for each in stored] == drawn[1:]
     stage.press("reset")
     assert list((stage.desk.services.settings.instance / "pictures").iterdir()) == []
 
 
 def test_before_any_story_the_package_says_so(stage: Stage) -> None:
-    answer = stage.web.get("/demo/package")
-    with zipfile.ZipFile(io.BytesIO(answer.data)) as made:
-        assert made.read("checks.txt") == b"Demo: no real rides.\nNo story has ended.\n"
+    page = stage.web.get("/demo/package").text
+    assert "Demo: no real rides" in page
+    assert "No story has ended." in page
+
+
+def test_a_phone_that_polls_for_a_fast_clock_is_never_refused(stage: Stage) -> None:
+    stage.desk.order("BOOKED", "CALL_DRIVER")
+    link = stage.web.get("/demo/stage/newest.json").json["link"]
+    phone = stage.desk.client(signed_in=False)
+    often = 3 * 60_000 // POLL_WITHIN_MS  # the polls of three phones in a minute
+    codes = {phone.get(f"{link}/snapshot.json").status_code for _ in range(often - 1)}
+    assert codes == {200}
+
+
+def test_opened_cold_the_stage_says_what_ridedash_is(stage: Stage) -> None:
+    page = unescape(stage.web.get("/demo/stage").text)
+    card = page.partition('data-card="title"')[2].partition("</section>")[0]
+    assert "hidden" not in card.partition(">")[0]
+    for words in ("ridedash", "hotels, hospitals and venues", "Play the five minutes"):
+        assert words in card, words
+    assert re.findall(r'<dd class="num">(.*?)</dd>', card) == [
+        str(len(OPERATIONS)),
+        str(len(LANGUAGES)),
+        "0",
+    ]
+    chosen = stage.web.get("/demo/stage?story=receipt").text  # whoever names a story wants that
+    assert "hidden" in chosen.partition('data-card="title"')[2].partition(">")[0]
+
+
+def test_the_numbers_of_the_title_card_are_those_of_the_scoreboard() -> None:
+    """The two rows 2 of docs/reliability.md, section 3: nothing doubled on either database."""
+    text = (Path(__file__).parents[2] / "docs/reliability.md").read_text()
+    rows = re.findall(
+        r"^\| 2 \| (.*?) SIGKILLs of two workers .*?([\d,]+) orders \| (.*)$", text, re.M
+    )
+    assert sum(int(kills) for kills, *_ in rows) == stage_pages.KILLS
+    assert sum(int(orders.replace(",", "")) for _, orders, _ in rows) == stage_pages.ORDERS
+    assert [counts.split(" | ")[1] for *_, counts in rows] == ["0", "0"]
+
+
+def test_of_the_stage_and_its_frames_only_the_stage_says_that_nothing_is_real(
+    stage: Stage,
+) -> None:
+    stage.desk.order("BOOKED", "CALL_DRIVER")
+    stage.sandbox.control("clock", speed=0)
+    link = stage.web.get("/demo/stage/newest.json").json["link"]
+    for path in ("/", link):
+        alone = stage.web.get(path).text
+        framed = stage.web.get(path, headers={"Sec-Fetch-Dest": "iframe"}).text
+        for band in ('class="demo-band"', "held"):
+            assert band in alone, (path, band)
+        assert 'class="demo-band"' not in framed, path
+        assert "data-clock-held-band" not in framed, path
+        assert 'data-slot="held"' not in framed, path
+    page = stage.web.get("/demo/stage").text
+    assert page.count('class="demo-band"') == 1

@@ -30,7 +30,9 @@ DESKTOP: Final[ViewportSize] = {"width": 1280, "height": 800}
 FILES = {
     "demo_day.show",
     "demo_package.download",
+    "demo_presenter.state",
     "demo_stage.newest",
+    "demo_stage.partner_sheet",
     "accounts.callback",
     "admin_own_words.export",
     "desk.board_json",

@@ -16,12 +16,13 @@ COPIED_HEADERS: Final = ("accept", "content-type")
 WITHIN_S: Final = 10
 
 
-def curl(call: RecordedCall, base_url: str) -> str:
-    """The call as one line for a POSIX shell."""
+def curl(call: RecordedCall, base_url: str = "") -> str:
+    """The call as one line for a POSIX shell; without `base_url` the variable BASE is used."""
     words = ["curl", "--silent", "--show-error"]
     if call.method != "GET":
         words += ["--request", call.method]
-    words.append(shlex.quote(base_url + call.path))
+    address = shlex.quote(base_url + call.path)
+    words.append(address if base_url else f'"$BASE"{address}')
     for name in COPIED_HEADERS:
         if name in call.request.headers:
             words += ["--header", shlex.quote(f"{name}: {call.request.headers[name]}")]

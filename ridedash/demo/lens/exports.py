@@ -45,12 +45,16 @@ def har(calls: Sequence[RecordedCall], origin: Origin) -> str:
 
 
 def script(calls: Sequence[RecordedCall], origin: Origin) -> str:
-    """A shell script. Calls that change something are comments, so that nothing is done twice."""
+    """A shell script. Calls that change something are comments, so that nothing is done twice.
+
+    It calls the address in BASE: whoever gets the script has another one than this machine's.
+    """
     lines = [
         "#!/bin/sh",
         f"# {origin.title}",
-        "# Set APP_TOKEN and USER_TOKEN first. Lines that change something are comments.",
-        ': "${APP_TOKEN:?} ${USER_TOKEN:?}"',
+        "# Set APP_TOKEN and USER_TOKEN first, and BASE to the address of your interface.",
+        "# Lines that change something are comments.",
+        f': "${{APP_TOKEN:?}} ${{USER_TOKEN:?}} ${{BASE:={origin.base_url}}}"',
     ]
     for call in calls:
         at = origin.time.shown(call.began).isoformat(timespec="seconds")
@@ -58,7 +62,7 @@ def script(calls: Sequence[RecordedCall], origin: Origin) -> str:
         lines += ["", f"# {at} {call.operation} {_status_and_result(call)}{again}"]
         if conclusion := origin.conclusions.get(call.number):
             lines.append(f"# {conclusion}")
-        line = curl(call, origin.base_url)
+        line = curl(call)
         if call.method != "GET":
             line = "# " + line.replace("\n", " ")
         lines.append(line)

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from ridedash.demo.beginning import control, follow
 from ridedash.demo.phone import give_newest
 from ridedash.demo.sandbox_control import NotDone
+from ridedash.demo.stories.figures import overview_of
 from ridedash.demo.stories.here import (
     NotPlayed,
     StoryProperty,
@@ -24,6 +25,7 @@ from ridedash.demo.stories.model import (
     Book,
     KioskBook,
     KioskLook,
+    Overview,
     PressAction,
     Scenario,
     SetClock,
@@ -58,6 +60,8 @@ def do(run: StoryRun, action: Action) -> dict[str, Any]:
                 return _act(run, action)
             case Ask():
                 return _ask(run, action)
+            case Overview():
+                return {"told": overview_of(run).words}
             case KioskBook():
                 return book_alone(run, action)
             case KioskLook():

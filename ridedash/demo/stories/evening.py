@@ -17,9 +17,11 @@ from ridedash.demo.stories.model import (
     Happened,
     Happens,
     HasStatus,
+    Overview,
     Scenario,
     SetClock,
     Settled,
+    StageScreen,
     Story,
     StoryStep,
 )
@@ -48,8 +50,9 @@ TROUBLES: Final[dict[str, Action]] = {
 CAR_OF: Final = {LEFT: "auto"}
 
 
-def _wave(number: int, say: Text) -> tuple[StoryStep, ...]:
+def wave(number: int) -> tuple[StoryStep, ...]:
     """Ten bookings, one after the other, so that each has the same driver in every run."""
+    say = (FIRST, SECOND, THIRD)[number]
     guests = CAST[number * WAVE : (number + 1) * WAVE]
     return tuple(
         step
@@ -69,9 +72,28 @@ def _booked(guest: CastGuest, car: str, say: Text) -> tuple[StoryStep, ...]:
     )
     seen = Settled(UNSURE if guest.name == LOST else BOOKED, guest.name)
     trouble = TROUBLES.get(guest.name)
-    before = () if trouble is None else (StoryStep(say, trouble),)
-    return (*before, StoryStep(say, ride, seen))
+    board = StageScreen.BOARD
+    before = () if trouble is None else (StoryStep(say, trouble, show=board),)
+    return (*before, StoryStep(say, ride, seen, board))
 
+
+TROUBLED: Final = (
+    StoryStep(
+        lazy("One guest gets no car. The board says it before the guest comes to ask."),
+        until=HasStatus((ALLOTMENT_FAILED,), NO_CAB),
+        show=StageScreen.BOARD,
+    ),
+    StoryStep(
+        lazy("One driver has left. Another one is looked for, and nobody had to call."),
+        until=Happened("driver_lost", LEFT),
+        show=StageScreen.BOARD,
+    ),
+    StoryStep(
+        lazy("And one answer was lost. These three stand on top; the others need nobody."),
+        Overview(),
+        show=StageScreen.BOARD,
+    ),
+)
 
 EVENING: Final = Story(
     id="evening",
@@ -81,23 +103,16 @@ EVENING: Final = Story(
     weekday=3,
     at=time(18, 30),
     steps=(
-        *_wave(0, FIRST),
-        StoryStep(SECOND, SetClock(time(18, 40))),
-        *_wave(1, SECOND),
-        StoryStep(THIRD, SetClock(time(18, 50))),
-        *_wave(2, THIRD),
+        *wave(0),
+        StoryStep(SECOND, SetClock(time(18, 40)), show=StageScreen.BOARD),
+        *wave(1),
+        StoryStep(THIRD, SetClock(time(18, 50)), show=StageScreen.BOARD),
+        *wave(2),
+        *TROUBLED,
         StoryStep(
-            lazy("One guest gets no car. The board says it before the guest comes to ask."),
-            until=HasStatus((ALLOTMENT_FAILED,), NO_CAB),
+            lazy("Now it is your desk. Which ride do you open first?"),
+            show=StageScreen.BOARD,
         ),
-        StoryStep(
-            lazy("One driver has left. Another one is looked for, and nobody had to call."),
-            until=Happened("driver_lost", LEFT),
-        ),
-        StoryStep(
-            lazy("And one answer was lost. These three stand on top; the others need nobody."),
-        ),
-        StoryStep(lazy("Now it is your desk. Which ride do you open first?")),
     ),
     ends=(
         Count.exactly(CountCheck.BOOKINGS, 3 * WAVE),

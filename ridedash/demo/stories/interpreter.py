@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from ridedash.demo.beginning import ALONE, SUBJECT, Start, begin, control, follow, starts
 from ridedash.demo.phone import give_newest
-from ridedash.demo.sandbox_control import ClockNow, NotDone, NothingAhead
+from ridedash.demo.sandbox_control import OWN_PACE, ClockNow, NotDone, NothingAhead, Wait
 from ridedash.demo.stories.actions import do
+from ridedash.demo.stories.figures import card
 from ridedash.demo.stories.here import NotPlayed, NotYet
 from ridedash.demo.stories.model import (
     Act,
@@ -32,7 +33,7 @@ from ridedash.demo.stories.runs import LATE, RESUMED, RunPhase, Runs, StoryRun
 from ridedash.demo.stories.seen import CheckedLine, all_shown, is_seen, lines, ride_behind
 from ridedash.demo.stories.waiting import came_late, in_vain
 from ridedash.extensions import services
-from ridedash.store.models.orders import Ride
+from ridedash.store.models.orders import Order, Ride
 from ridedash.store.models.people import Property
 from ridedash.views.admin.property import record
 from ridedash.views.web.current_user import current_staff
@@ -201,7 +202,7 @@ def _look(moment: RunState, step: StoryStep, speed: int) -> RunState:
     if not _knows(clock):
         follow()  # the clock has changed, and this process has not read it yet
         return moment
-    if clock.stops and clock.speed == speed:
+    if clock.stops and speed in (OWN_PACE, clock.speed):
         return moment  # the clock runs, and the sandbox holds it at the next phase of the ride
     # Polls may come between these reads, so their order matters. Whether all rides are shown is
     # read first: once they are, no poll can change for which ride the step waits, so the clock
@@ -226,7 +227,7 @@ def _look(moment: RunState, step: StoryStep, speed: int) -> RunState:
     if is_there:
         return moment
     if isinstance(step.until, Answering):
-        _turn(min(speed, REAL_TIME))
+        _turn(REAL_TIME if speed else HELD)
         return moment
     if ride is not None and shown:
         return _forward(moment, ride, speed)
@@ -299,11 +300,29 @@ def _forward(moment: RunState, ride: Ride, speed: int) -> RunState:
         return latest(moment)
     give_newest(run.property_id)
     try:
-        control().leap(ride.booking_id or ride.txn_id, speed)
+        control().leap(ride.booking_id or ride.txn_id, _pace(moment, speed))
     except NothingAhead:
         return moment  # the ride has ended; pages will show it
     follow()
     return replace(moment, run=claimed)
+
+
+def _pace(moment: RunState, speed: int) -> int:
+    """The speed at which the clock runs to the next phase; at OWN_PACE that of the step's wait."""
+    if speed != OWN_PACE:
+        return speed
+    return wait_ahead(moment.run, moment.step).speed
+
+
+def wait_ahead(run: StoryRun, step: StoryStep | None) -> Wait:
+    """How a step waits at the story's own pace; Wait(0, 0) if it waits for no single ride."""
+    ride = getattr(step and step.until, "ride", None)
+    order_id = None if ride is None else run.order(ride)
+    if order_id is None:
+        return Wait(HELD, 0.0)
+    with services().db.read() as s:
+        mtx = s.get_one(Order, order_id).mtx
+    return control().wait_for(mtx)
 
 
 def _turn(speed: int) -> None:
@@ -320,9 +339,12 @@ def _go_on(moment: RunState, **values: Any) -> RunState:
 
 def _end(moment: RunState) -> RunState:
     """End the story, and store the results of its checks."""
-    found = lines(moment.run, moment.story.ends, control().ledger())
-    results = [[each.words, each.holds] for each in found]
-    return _change_run(moment, RunPhase.ENDED, lines=results)
+    ledger = control().ledger()
+    found = lines(moment.run, moment.story.ends, ledger)
+    values: dict[str, Any] = {"lines": [[each.words, each.holds] for each in found]}
+    if moment.story.counted:
+        values["card"] = card(moment.run, ledger, found)
+    return _change_run(moment, RunPhase.ENDED, **values)
 
 
 def _change_run(

@@ -21,6 +21,7 @@ class StageScreen(StrEnum):
     """The screen on which a step is seen."""
 
     DESK = "desk"
+    BOARD = "board"  # the desk alone, with room for many rides
     PHONE = "phone"
     KIOSK = "kiosk"
     LENS = "lens"
@@ -115,7 +116,12 @@ class KioskLook:
     ride: str = HOTEL_RIDE
 
 
-Action = Book | Act | Scenario | AddFault | Ask | SetClock | KioskBook | KioskLook
+@dataclass(frozen=True)
+class Overview:
+    """Count how many rides of the board need somebody, and how many need nobody."""
+
+
+Action = Overview | Book | Act | Scenario | AddFault | Ask | SetClock | KioskBook | KioskLook
 
 
 @dataclass(frozen=True)
@@ -292,3 +298,4 @@ class Story:
     at: time
     steps: tuple[StoryStep, ...]
     ends: tuple[Check, ...]
+    counted: bool = False  # whether a card with the figures of the run follows its end

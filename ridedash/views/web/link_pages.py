@@ -12,7 +12,7 @@ from flask import Response, current_app, g
 from ridedash.extensions import is_poll, language, offered, services
 from ridedash.views.web.responses import reading
 from ridedash.views.web.security_headers import PRIVATE, nonce
-from ridedash.views.web.top_bar import demo_words
+from ridedash.views.web.top_bar import demo_words, on_stage
 from ridedash.wording.languages import LANGUAGES
 
 
@@ -30,6 +30,7 @@ def link_page(template: str, **facts: Any) -> str:
     known = {
         "csp_nonce": nonce() if "map" in facts else "",
         "demo_words": demo_words(services().settings),
+        "on_stage": on_stage(services().settings),
         "languages": _choices(),
         "by_machine": language() in g.get("unread", offered().unread(())),
         **reading(),

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from flask import request
 from sqlalchemy.orm import Session
 
 from ridedash.config import Settings
@@ -47,6 +48,14 @@ def demo_words(settings: Settings) -> str:
     if settings.sandboxed:
         return _("Demo: no real rides")
     return _("Demo on a service that is not our sandbox: rides may be real")
+
+
+def on_stage(settings: Settings) -> bool:
+    """Whether this page is asked for by a frame of a demo's stage, whose own band says enough.
+
+    Only the stage may frame our pages. Every browser that it runs in sends this header.
+    """
+    return settings.sandboxed and request.headers.get("Sec-Fetch-Dest") == "iframe"
 
 
 def marked(name: str) -> str:

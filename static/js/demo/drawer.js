@@ -53,7 +53,7 @@ export function light(pointer) {
   const answer = detail.querySelector("[data-answer]");
   const node = answer?.querySelector(`[data-pointer="${CSS.escape(pointer)}"]`);
   node?.classList.add("is-lit");
-  node?.scrollIntoView({ block: "nearest" });
+  node?.scrollIntoView({ block: "center" });
   return Boolean(node);
 }
 

@@ -194,6 +194,18 @@ function set(on) {
   if (!on) clear();
 }
 
+/** Show where the first visible element with this selector comes from, as if it was pointed at. */
+export async function lookAt(selector) {
+  const all = pages().flatMap((page) => [...page.querySelectorAll(selector)]);
+  const found = all
+    .filter((each) => each.getClientRects().length)
+    .map(elementOf)
+    .find(Boolean);
+  if (!found || found.element === lit) return;
+  set(true);
+  await look(found);
+}
+
 /** Press the lens's switch in the drawer; does nothing while the drawer is closed. */
 export function toggle() {
   if (isOpen()) looks.click();

@@ -36,6 +36,10 @@ for (const button of document.querySelectorAll("[data-lens-open]"))
   button.addEventListener("click", () => toggleDrawer());
 onKey("~", () => toggleDrawer());
 onKey("e", point);
-// sent by the stage
-document.addEventListener("ridedash:lens", ({ detail }) => toggleDrawer(detail.open));
+// sent by the stage: {open, at}, with a selector of the fact whose origin is to be shown, or ""
+document.addEventListener("ridedash:lens", async ({ detail: { open, at } }) => {
+  await toggleDrawer(open);
+  const [, elements] = (at && (await loaded())) || [];
+  elements?.lookAt(at);
+});
 if (kept.open) toggleDrawer(true);

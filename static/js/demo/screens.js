@@ -7,6 +7,7 @@ import { until } from "./hand.js";
 import { typedInto, watch } from "./typed.js";
 
 const DESK_PX = 1_180; // from this width on the board shows form, list and map side by side
+const MANY_PX = 1_600; // the same for a desk that is alone and has many rides to show
 const SMALLEST = 0.62; // smallest scale of the desk's text that can be read from the back of a room
 const PROJECTED = 1.25;
 const LOADED_WITHIN_MS = 10_000;
@@ -24,6 +25,8 @@ export class Screens {
     this.pointed = null;
     this.shown = "";
     this.lensed = false;
+    this.many = false;
+    this.looked = false;
     for (const frame of root.querySelectorAll("[data-frame]"))
       frame.addEventListener("load", () => this.#loaded(frame));
     for (const button of document.querySelectorAll("[data-tab]"))
@@ -116,6 +119,7 @@ export class Screens {
     this.root.dataset.layout = layout;
     for (const button of document.querySelectorAll("[data-to-layout]"))
       button.setAttribute("aria-pressed", String(button.dataset.toLayout === layout));
+    document.querySelector("[data-to-lens]")?.setAttribute("aria-pressed", String(layout === "3"));
     document.body.classList.toggle("is-tabbed", TABBED.matches);
     this.onlyShow(this.alone);
     if ((layout === "3") !== this.lensed) this.#turnLens(layout === "3");
@@ -142,9 +146,18 @@ export class Screens {
     this.shown = now;
     this.#unpoint();
     const screen = this.parts.has(name) ? name : "desk";
+    const isAlone = name === "board" && !TABBED.matches;
+    const isMany = this.many;
+    this.many = isAlone; // the desk is alone, as small as its text can be read
+    if (isAlone) this.arrange("4");
+    else if (isMany) this.arrange("1");
+    this.root.classList.toggle("is-many", isAlone);
+    // without a chosen ride, so that the board has the room
+    if (isAlone && !isMany && !typedInto(this.page("desk"))) this.reload("desk", "/");
     if (name === "kiosk" && this.root.dataset.layout === "1") this.arrange("2");
     if (name === "lens" && !TABBED.matches) this.arrange("3");
-    else if (screen === "phone" && this.root.dataset.layout === "3") this.arrange("1");
+    else if (this.looked && name !== "lens") this.arrange("1");
+    this.looked = name === "lens"; // opened by a story, which closes it again
     this.onlyShow(screen);
     for (const [each, part] of this.parts) part.classList.toggle("is-shown", each === screen);
     if (selector) this.pointed = { screen, selector };
@@ -171,6 +184,7 @@ export class Screens {
       (each) => each.getClientRects().length,
     );
     if (!found) return;
+    if (this.looked) this.#turnLens(true, selector);
     const { height } = found.getBoundingClientRect();
     if (found === this.pointed.element && height === this.pointed.height) return;
     Object.assign(this.pointed, { element: found, height });
@@ -203,7 +217,8 @@ export class Screens {
       if (screen.dataset.width) this.#fitDevice(screen, width, height);
     }
     const desk = this.parts.get("desk").querySelector("[data-screen]");
-    const narrow = TABBED.matches ? 1 : Math.max(SMALLEST, desk.clientWidth / DESK_PX);
+    const px = this.many ? MANY_PX : DESK_PX;
+    const narrow = TABBED.matches ? 1 : Math.max(SMALLEST, desk.clientWidth / px);
     const zoom = this.projected
       ? Math.max(1, Math.min(1, narrow) * PROJECTED)
       : Math.min(1, narrow);
@@ -242,9 +257,10 @@ export class Screens {
     document.body.append(ring);
   }
 
-  /** Open or close the drawer of the desk's page; nothing happens if it is so already. */
-  #turnLens(open) {
-    this.page("desk")?.dispatchEvent(new CustomEvent("ridedash:lens", { detail: { open } }));
+  /** Open the drawer of the desk's page, at the origin of the fact `at` if given, or close it. */
+  #turnLens(open, at = "") {
+    const detail = { open, at };
+    this.page("desk")?.dispatchEvent(new CustomEvent("ridedash:lens", { detail }));
   }
 }
 

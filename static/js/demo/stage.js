@@ -6,12 +6,14 @@
 import { Poller } from "../shared/poller.js";
 import { onKey } from "../shared/keys.js";
 import { parsed } from "../shared/markup.js";
+import { Cards } from "./cards.js";
 import { picture } from "./picture.js";
 import { Screens } from "./screens.js";
 import { isDenied } from "./story.js";
 import { StageStory } from "./stage_story.js";
 
 const EVERY_MS = 1_000;
+const PRESENTED_MS = 400; // while a presenter's window is open, whose presses come with a poll
 const SPEEDS = { 1: "1", 2: "5", 3: "20", 4: "60" }; // speeds by their keys
 const root = document.querySelector("[data-stage]");
 const messageLine = root.querySelector("[data-said]");
@@ -46,6 +48,7 @@ let lost = false; // whether the last poll brought no update of the stage
 function refuse(status) {
   const why = { 401: "sayOut", 403: "sayManager" }[status] ?? "sayAway";
   lost = true;
+  if (isDenied(status)) cards.open(""); // the user signs in at the desk behind it
   say(root.dataset[why]);
 }
 
@@ -55,7 +58,21 @@ function denied(status) {
   refuse(status);
 }
 
-const follower = new Poller("/demo/stage/newest.json", {
+let fulfilled = null; // the number of the last wish of the presenter's window that was fulfilled
+
+/** Do what the presenter's window asks for, once, and nothing from before this page was loaded. */
+function fulfil({ number, do: what }) {
+  const isNew = fulfilled !== null && number !== fulfilled;
+  fulfilled = number;
+  if (!isNew) return;
+  cards.open("");
+  if (what === "pause") button("0").click();
+  else story[what]();
+}
+
+/** The address of a poll, which tells the presenter's window whether a story plays here. */
+const newest = () => `/demo/stage/newest.json?plays=${story.leads ? 1 : 0}`;
+const follower = new Poller(newest, {
   waitMs: EVERY_MS,
   got(body) {
     // the forms of the stage and of its desk belong to a former sign-in and would be refused
@@ -70,7 +87,10 @@ const follower = new Poller("/demo/stage/newest.json", {
     screens.rides(body);
     showQr(body.qr);
     screens.point();
-    return EVERY_MS;
+    cards.prepare(body.preparing);
+    fulfil(body.wish);
+    root.classList.toggle("is-wall", body.presented);
+    return body.presented ? PRESENTED_MS : EVERY_MS;
   },
   failed: refuse,
 });
@@ -86,7 +106,19 @@ const story = new StageStory(root, screens, {
   changed: () => follower.now(),
   hold: () => button("0").click(),
   denied,
+  ended: ({ card }) => cards.end(card),
 });
+const cards = new Cards(root, {
+  play() {
+    cards.open("");
+    document.querySelector("[data-choose]").selectedIndex = 0; // the five minutes are the first
+    story.play();
+  },
+});
+// whoever chooses a story, or lets one go on, is done with the card
+for (const name of ["choose", "step"])
+  document.querySelector(`[data-${name}]`).addEventListener("click", () => cards.open(""));
+document.querySelector("[data-step]").addEventListener("click", () => (more.open = false));
 
 /** Send a form of the bar, and show the message of the director's page in the answer. */
 async function press(form, submitter) {
@@ -126,6 +158,7 @@ function turned(value) {
 function begunAnew() {
   more.open = false;
   story.forget();
+  cards.open("title");
   screens.calm();
   screens.reload("desk", "/");
 }
@@ -181,9 +214,21 @@ onKey(" ", () => button(speed === "0" ? "1" : "0").click());
 onKey(" ", ({ target }) => target.closest("button, summary, a").click(), "button, summary, a");
 onKey(".", () => document.querySelector('[data-press="next"] button').click());
 for (const [key, value] of Object.entries(SPEEDS)) onKey(key, () => button(value).click());
-onKey("s", () => story.step());
-if (document.querySelector('[data-to-layout="3"]'))
-  onKey("~", () => screens.arrange(root.dataset.layout === "3" ? "1" : "3"));
+onKey("s", () => {
+  cards.open("");
+  story.step();
+});
+
+/** Open the lens beside the phone, or close it. */
+function turnLens() {
+  cards.open("");
+  screens.arrange(root.dataset.layout === "3" ? "1" : "3");
+}
+const toLens = document.querySelector("[data-to-lens]");
+if (toLens) {
+  toLens.addEventListener("click", turnLens);
+  onKey("~", turnLens);
+}
 onKey("n", () => screens.page("desk")?.getElementById("guest-find")?.focus());
 onKey("Escape", () => (more.open = false));
 

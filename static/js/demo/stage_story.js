@@ -5,15 +5,20 @@
 
 import { ask, askQuietly } from "../shared/ask.js";
 import * as desk from "./desk_hand.js";
-import { leave, until, whenLate } from "./hand.js";
+import { leave, pause, until, whenLate } from "./hand.js";
 import * as kiosk from "./kiosk_hand.js";
-import { isDenied, isFinal, isOver, play } from "./story.js";
+import { isDenied, isFinal, isOver, OWN_PACE, play } from "./story.js";
 import { isLeftBehind, typedInto } from "./typed.js";
 
-const USUAL = 20; // how many times as fast as real time, while a step waits
 const HANDS = { desk, kiosk }; // what screens can do by themselves
 const AFTER_HAND_S = 0.4;
-const BETWEEN_MS = 3_500; // time to read a sentence
+// The time to read a sentence aloud, from when it appeared. It is shorter than eight seconds, so
+// that no audience wonders whether the story has stopped.
+const READ_MS = 1_500;
+const LETTER_MS = 60;
+const LONGEST_MS = 7_000;
+const LEAD_MS = 900; // how long a sentence is shown before what it announces is done
+const POLLED_S = 1; // how long screens need to show what has changed
 
 /**
  * The answer to a form, without a time limit: beginning a story first deletes the demo's rides,
@@ -36,13 +41,19 @@ async function postForm(address, form) {
 export class StageStory {
   /**
    * `say(words)` shows a sentence; `changed()` is called when the clock may have changed; `hold()`
-   * holds the clock, and pauses the story; `denied(status)` is called if `isDenied(status)`.
+   * holds the clock, and pauses the story; `denied(status)` is called if `isDenied(status)`;
+   * `ended(moment)` when a story that was played to its end here has been read to the end.
    */
-  constructor(root, screens, { say, changed, hold, denied }) {
-    Object.assign(this, { root, screens, say, changed, hold, denied });
+  constructor(root, screens, { say, changed, hold, denied, ended }) {
+    Object.assign(this, { root, screens, changed, hold, denied, ended });
+    this.said = { words: "", at: 0 };
+    this.say = (words) => {
+      if (words !== this.said.words) this.said = { words, at: Date.now() };
+      say(words);
+    };
     this.bar = root.querySelector("[data-story]");
-    this.form = this.bar.querySelector("[data-begin]");
-    this.speed = USUAL;
+    this.form = document.querySelector("[data-begin]");
+    this.speed = OWN_PACE;
     this.moment = null;
     this.stop = null;
     this.done = null; // the step that a screen has done, as far as it could
@@ -53,14 +64,14 @@ export class StageStory {
     const on = (name, act) => this.#part(name).addEventListener("click", act);
     on("play", () => (this.stop ? this.hold() : this.play()));
     on("step", () => this.step());
-    on("skip", () => this.#sendAction("skip"));
-    on("drop", () => this.#sendAction("drop"));
+    on("skip", () => this.skip());
+    on("drop", () => this.drop());
     on("clear", () => this.#clear());
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.play();
     });
-    this.form.elements.seed.addEventListener("change", () => this.#rehearsed());
+    this.#part("seed").addEventListener("change", () => this.#rehearsed());
     whenLate((late) => this.#waits(late ? this.root.dataset.sayHand : ""));
     // from here on presses are handled
     for (const name of ["play", "step"]) this.#part(name).disabled = false;
@@ -101,16 +112,40 @@ export class StageStory {
     if (from) this.#play(from, from.step);
   }
 
+  skip() {
+    this.#sendAction("skip");
+  }
+
+  drop() {
+    this.#sendAction("drop");
+  }
+
   /** A Reset has ended the story. */
   forget() {
     this.again = this.wanted = null;
     this.moment = null; // first, so that the message of the Reset is not overwritten
-    this.form.reset(); // for the next partner the first story is chosen again
+    this.form.reset();
+    this.#part("choose").selectedIndex = 0; // for the next partner the first story is chosen again
     this.pause();
   }
 
   #part(name) {
-    return this.bar.querySelector(`[data-${name}]`);
+    return document.querySelector(`[data-${name}]`);
+  }
+
+  /** How long the present sentence is still to be read; less if the next step waits anyway. */
+  #between({ ahead_s: aheadS }) {
+    const { words, at } = this.said;
+    const read = Math.min(READ_MS + LETTER_MS * words.length, LONGEST_MS);
+    const waits = aheadS ? (aheadS + POLLED_S) * 1_000 : 0;
+    return Math.max(0, at + read - Date.now() - waits);
+  }
+
+  /** Say what the coming step does, before it does it. */
+  async #lead({ state, acts, next }) {
+    if (state !== "todo" || !acts || !next || next === this.said.words) return;
+    this.say(next);
+    await pause(LEAD_MS);
   }
 
   /** Show the progress of the story again, after another message. */
@@ -142,6 +177,7 @@ export class StageStory {
       return null;
     }
     this.moment = answer;
+    this.speed = OWN_PACE;
     this.done = null;
     this.screens.calm();
     // the list of calls covers the desk
@@ -187,8 +223,11 @@ export class StageStory {
     leave();
     const stop = play(from, {
       speed: only === null ? this.speed : 0,
-      hands: (moment) => this.#hands(moment),
-      between: only === null ? BETWEEN_MS : 0,
+      hands: async (moment) => {
+        await this.#lead(moment);
+        return this.#hands(moment);
+      },
+      between: (moment) => (only === null ? this.#between(moment) : 0),
       onMoment: (moment) => this.#come(moment, only),
       onTrouble: (words, status) => this.#showError(words, status),
     });
@@ -219,10 +258,12 @@ export class StageStory {
     }
     const isTaken = only !== null && moment.step > only;
     if (isOver(moment) || isTaken) this.pause();
+    if (moment.state === "ended" && moment.card) this.ended(moment);
   }
 
   /** For `take`: the screen that does the next step by itself, now visible; {} for none. */
-  async #hands({ state, step, hand }) {
+  async #hands(moment) {
+    const { state, step, hand } = moment;
     const screen = hand?.screen ?? hand; // {screen, do, …} if the hand is to act now
     if (!screen || state === "waiting") return {};
     if (this.done === step) return this.refused ? { [screen]: "1", refused: this.refused } : {};
@@ -277,7 +318,7 @@ export class StageStory {
   #show({ silently = false } = {}) {
     const { moment } = this;
     const runs = Boolean(moment) && !isOver(moment);
-    this.form.hidden = runs;
+    for (const name of ["choose", "seed"]) this.#part(name).disabled = runs;
     for (const name of ["title", "skip", "drop"]) this.#part(name).hidden = !runs;
     this.#part("clear").hidden = !this.again;
     this.#part("play").classList.toggle("is-playing", this.playing);
@@ -328,7 +369,7 @@ export class StageStory {
   }
 
   #rehearsed() {
-    const { value, dataset } = this.form.elements.seed;
+    const { value, dataset } = this.#part("seed");
     if (Number(value) > Number(dataset.rehearsed)) this.say(this.root.dataset.sayUnrehearsed);
   }
 }

@@ -6,6 +6,7 @@
 import { askQuietly } from "../shared/ask.js";
 
 const BETWEEN_MS = 2_500; // pause between two steps, to read out a step's text (`say`)
+export const OWN_PACE = "own"; // a speed: a short wait runs visibly, a long one is skipped
 const SAME_MS = 300; // if the next step has the same text, such as the next of ten bookings
 const AFTER_ERROR_MS = 2_000;
 
@@ -44,14 +45,16 @@ export function take(run, step, speed, hands = {}) {
 
 /**
  * Play a run from a moment on. `speed` is the speed of the sandbox's clock while a step waits; 0
- * sets the clock to the ride's next phase at once. `onMoment(moment)` is called for each moment,
- * and `hands(moment)` before each step (see `take`); both may return promises, which are awaited.
+ * sets the clock to the ride's next phase at once, and OWN_PACE lets the server choose.
+ * `onMoment(moment)` is called for each moment, and `hands(moment)` before each step (see `take`);
+ * both may return promises, which are awaited. `between(moment)` is the pause in milliseconds
+ * after a step whose text differs from the next one's.
  * `onTrouble(words, status)` is called for an answer without a moment, with "" for no answer at
  * all; then the request is repeated, unless the status is final. Returns a function that stops the
  * playing; the run stays as it is.
  */
 export function play(moment, how) {
-  const { speed, onMoment, onTrouble, hands = () => ({}), between = BETWEEN_MS } = how;
+  const { speed, onMoment, onTrouble, hands = () => ({}), between = () => BETWEEN_MS } = how;
   let timer = 0;
   let stopped = false;
 
@@ -67,7 +70,7 @@ export function play(moment, how) {
     }
     await onMoment(next);
     if (stopped || isOver(next)) return;
-    const pause = next.next === next.say ? Math.min(between, SAME_MS) : between;
+    const pause = next.next === next.say ? Math.min(between(next), SAME_MS) : between(next);
     const wait = next.refused ? AFTER_ERROR_MS : next.again_s * 1000 || pause;
     later(wait, next);
   }

@@ -249,8 +249,9 @@ def call_of(lens, operation):
 
 
 def in_a_shell(line, lens):
-    """The output of a line in a shell that has the variables of both secrets."""
+    """The output of a line in a shell that has both secrets and the address."""
     variables = {"PATH": os.environ["PATH"], "APP_TOKEN": KEY, "USER_TOKEN": lens.token}
+    variables["BASE"] = lens.base  # of the lines of a file
     command = ["/bin/sh", "-c", line]
     sent = subprocess.run(command, env=variables, capture_output=True, check=True, timeout=30)
     return sent.stdout

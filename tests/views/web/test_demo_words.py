@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,10 +92,8 @@ def test_a_file_says_that_no_ride_is_real(
         head, *rows = csv.reader(io.StringIO(answer.text))
         assert {row[-1] for row in (head, *rows)} == {BAND}  # its columns are English too
     elif path.endswith("/package"):
-        with zipfile.ZipFile(io.BytesIO(answer.data)) as made:
-            assert made.namelist()
-            for name in made.namelist():
-                assert GERMAN in made.read(name).decode()[:600], name
+        assert f"<title>ridedash · {GERMAN}</title>" in answer.text
+        assert re.search(rf'class="demo-band"[^>]*>{GERMAN}<', answer.text)
     elif path.endswith("/har"):
         assert GERMAN in json.loads(answer.text)["log"]["comment"]
     else:

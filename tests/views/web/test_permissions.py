@@ -90,8 +90,9 @@ NEEDS = {
         lens_rides.states lens_rides.elements lens.calls lens.call lens.try_again lens.har
         lens.script lens.events
         demo_stories.start demo_stories.show demo_stories.step demo_stories.skip demo_stories.drop
-        demo_stage.show demo_stage.newest demo_sheet.show demo_package.download
-        demo_pictures.keep
+        demo_stage.show demo_stage.newest demo_stage.partner_sheet demo_sheet.show
+        demo_package.download demo_pictures.keep
+        demo_presenter.show demo_presenter.state demo_presenter.press
     """,
     "export": "history_csv.export insights_csv.export",
     "audit": "admin_audit.show admin_audit.export",

@@ -74,7 +74,7 @@ def _about(title: str, taken: int) -> str:
         title,
         f"ridedash {__version__}",
         "",
-        _("checks.txt: how the last story ended, read from the orders and the ledger."),
+        _("checks.txt: how the last story ended, read from the bookings and the ledger."),
         _("ride-*.har: each call with its answer. Any browser's tools open it."),
         _("ride-*.sh: the same calls as lines of curl. Those that change something are comments."),
         _("ride-*.jsonl: each call, one a line, with its cause and what we made of it."),

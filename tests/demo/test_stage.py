@@ -271,7 +271,7 @@ def test_the_package_has_the_proof_and_the_calls_of_each_ride(stage: Stage) -> N
     runs = Runs(stage.desk.services.settings.instance)
     run = runs.begin("receipt", 2, home, stage.desk.now)
     runs.update(
-        run, RunPhase.ENDED, stage.desk.now, lines=[["1 order here", True], ["Over", False]]
+        run, RunPhase.ENDED, stage.desk.now, lines=[["1 booking here", True], ["Over", False]]
     )
     answer = stage.web.get("/demo/package")
     assert answer.headers["Content-Disposition"] == "attachment; filename=ridedash-demo.zip"
@@ -280,7 +280,7 @@ def test_the_package_has_the_proof_and_the_calls_of_each_ride(stage: Stage) -> N
     calls = {f"ride-{order_id}.{ending}" for ending in ("har", "sh", "jsonl")}
     assert files.keys() == {"about.txt", "checks.txt"} | calls
     title = "Demo: no real rides. Story: A ride, start to receipt. Seed 2."
-    assert files["checks.txt"] == f"{title}\n[x] 1 order here\n[ ] Over\n"
+    assert files["checks.txt"] == f"{title}\n[x] 1 booking here\n[ ] Over\n"
     assert f"{title}\nridedash " in files["about.txt"]
     assert "No picture was taken." in files["about.txt"]
     band = f"Demo: no real rides · ridedash · ride {order_id} · story receipt · seed 2"

@@ -150,7 +150,9 @@ def test_an_undo_takes_the_order_back_or_says_that_it_came_too_late(
     browsed.open("/")
     fill(page)
     page.keyboard.press("Control+Enter")
-    page.click(UNDO)
+    expect(page.locator(UNDO)).to_be_visible()
+    page.keyboard.press("Escape")  # out of the form, where it is a letter
+    page.keyboard.press("u")
     expect(said).to_contain_text("Nothing was booked.")
     (order,) = desk.orders()
     assert order.state == OrderState.NOT_SENT

@@ -1,7 +1,7 @@
 /**
  * The list below the search box: rides, guests, places, pages, what a key does on this page, and
- * buttons of the bar's menu, for the typed words; without words, pages and keys. Enter without a choice opens the page of
- * results. Loaded by top_bar.js.
+ * buttons of the bar's menu, for the typed words; without words, pages and keys. Enter without a
+ * choice opens the page of results. Loaded by top_bar.js.
  */
 
 import { ofPage } from "./keys.js";

@@ -71,7 +71,9 @@ def test_every_page_of_staff_says_what_waits_since_the_restore(
     planned(desk, "other")
     restored(desk)
     lost(desk)
-    banner = "The database was restored to 12:00. 3 planned rides wait for you. 1 booking is missing."
+    banner = (
+        "The database was restored to 12:00. 3 planned rides wait for you. 1 booking is missing."
+    )
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     for path in ("/", "/rides/new", f"/rides/{order_id}", "/history", "/handover", "/me"):
         page = compact(client.get(path).text)

@@ -982,6 +982,7 @@ GET /groups/<int:order_id>/cards group_cards.show
 GET /handover handover.show
 GET /healthz health.alive
 GET /history history.show
+GET /history/views history_views.refused_again
 GET /insights insights.show
 GET /invite/<token> invitations.show
 GET /k/<token> own_phone.begin

@@ -109,6 +109,36 @@ def test_a_translation_keeps_its_facts_and_says_who_read_it(text: str, fault: st
     assert (fault in found[0]) if fault else found == []
 
 
+FUZZY = "#, fuzzy, machine\n" + LINE
+EMPTY = 'msgid "Here"\nmsgstr ""\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "readers", "whole", "why"),
+    [
+        (FUZZY, "guests", True, ["fuzzy"]),
+        (FUZZY, "staff", True, ["fuzzy"]),
+        (FUZZY, "staff", False, ["fuzzy"]),
+        (FUZZY, "demo", True, []),
+        (EMPTY, "staff", True, ["missing"]),
+        (EMPTY, "staff", False, []),
+        ("#, machine\n" + LINE, "staff", True, []),
+    ],
+)
+def test_a_text_of_a_screen_that_is_left_in_english_is_found(
+    text: str, readers: str, whole: bool, why: list[str]
+) -> None:
+    assert words.left_in_english(entry(text), readers, whole=whole) == why
+
+
+def test_no_guess_is_kept_of_a_text_that_a_demo_alone_says() -> None:
+    catalogue, template = read_po(io.BytesIO(OLD.encode()), locale="de"), Catalog()
+    template.add("The driver waits at this door", locations=[("ridedash/demo/day.py", 1)])
+    words.update(catalogue, template)
+    found = catalogue["The driver waits at this door"]
+    assert (found.string, found.fuzzy) == ("", False)
+
+
 def test_a_quote_that_is_missing_is_found() -> None:
     right = 'msgid ""\n"Here \\"and\\" there"\nmsgstr[0] "x"\n# a comment with "one\n'
     assert words.unclosed(right) == []

@@ -129,8 +129,10 @@ def update(catalogue: Catalog, template: Catalog) -> Changes:
     """Bring a catalogue up to date with the code.
 
     Where the English changed a little, the translation is kept as fuzzy: nobody has read it beside
-    the new English, so no page shows it.
+    the new English, so no page shows it. Of a demo's texts, which stay English, no such guess is
+    kept.
     """
+    guests = tier_1()
     before = {key_of(each) for each in messages(catalogue)}
     fuzzy_before = {key_of(each) for each in messages(catalogue) if each.fuzzy}
     catalogue.update(template)
@@ -142,6 +144,8 @@ def update(catalogue: Catalog, template: Catalog) -> Changes:
             message.user_comments = _without_review(message)
         if message.fuzzy and message.pluralizable and key_of(message) not in before:
             message.string = ("",) * catalogue.num_plurals  # Babel's guess may lack some forms
+        if message.fuzzy and group_of(message, guests) == "demo":
+            message.string = ("",) * catalogue.num_plurals if message.pluralizable else ""
         if not forms(message):
             message.flags.discard(MACHINE)
             message.flags.discard("fuzzy")
@@ -321,14 +325,26 @@ def _wrong_in(language: Language, template: Catalog, guests: set[Key]) -> list[s
     found = []
     for message in messages(catalogue):
         found += [f"{key_of(message)[1]!r}: {each}" for each in faults_of(message)]
-        if message.fuzzy and key_of(message) in guests:
-            found.append(f"{key_of(message)[1]!r}: guests meet it, and it is fuzzy")
-    if language.whole:
-        done = {key_of(each) for each in messages(catalogue) if is_done(each)}
-        found += [f"{text!r}: guests meet it, and it is missing" for _, text in guests - done]
+        readers = group_of(message, guests)
+        found += [
+            f"{key_of(message)[1]!r}: {readers} read it in English, for it is {why}"
+            for why in left_in_english(message, readers, whole=language.whole)
+        ]
     if not found and up_to_date(code, catalogue, template) != path.read_bytes():
         found.append("its file is not up to date: run make words")
     return sorted(found)
+
+
+def left_in_english(message: Message, readers: str, *, whole: bool) -> list[str]:
+    """Why a text is not shown in this language: it is fuzzy, or missing in a whole language.
+
+    The texts that a demo alone says stay English.
+    """
+    if is_done(message) or readers == "demo":
+        return []
+    if message.fuzzy:
+        return ["fuzzy"]
+    return ["missing"] if whole else []
 
 
 def faults_of(message: Message) -> list[str]:

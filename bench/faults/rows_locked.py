@@ -91,7 +91,7 @@ def _pressed(
         waited.append(time.monotonic() - began)
         page = browser.get("/board.json")
         wrong[f"HTTP {answer.status_code}"] += answer.status_code != 503
-        wrong["other words"] += not cant_save(answer) or "Nothing was ordered" not in answer.text
+        wrong["other words"] += not cant_save(answer) or "Nothing was booked" not in answer.text
         wrong["ordered all the same"] += len(desk.orders()) != orders
         wrong[f"a reader's HTTP {page.status_code}"] += page.status_code != 200
     return sum(each.status_code == 500 for each in (answer, page))

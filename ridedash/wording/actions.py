@@ -22,25 +22,25 @@ class ActionWords:
 
 _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
     "release": (
-        _("Order as planned"),
+        _("Book as planned"),
         "next",
-        _("If it was not ordered before the restore: it is ordered once, when it is due."),
+        _("If it was not booked before the restore: it is booked once, when it is due."),
     ),
     "ordered": (
-        _("It was ordered already"),
+        _("It was booked already"),
         "unknown",
         _("Then nothing is sent: enter its booking number, or say how you know it was not booked."),
     ),
     "start": (
-        _("Order it now"),
+        _("Book it now"),
         "next",
         _("In the guest's place: the price is asked anew, and must be within the ceiling."),
     ),
-    "change": (_("Change"), "list", _("Time, car, places, guest and note, until it is ordered.")),
+    "change": (_("Change"), "list", _("Time, car, places, guest and note, until it is booked.")),
     "withdraw": (
         _("Cancel ride"),
         "cancelled",
-        _("It is not ordered yet, so cancelling costs nothing."),
+        _("It is not booked yet, so cancelling costs nothing."),
     ),
     "abort": (
         _("Cancel ride"),
@@ -76,7 +76,7 @@ _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
         "unknown",
         _("Only a person can close this: the program never does."),
     ),
-    "reopen": (_("Reopen"), "unknown", _("Puts the order back among those that need an answer.")),
+    "reopen": (_("Reopen"), "unknown", _("Puts the ride back among those that need an answer.")),
 }
 
 _NOTES: Final[dict[str, Text]] = {
@@ -89,14 +89,14 @@ _NOTES: Final[dict[str, Text]] = {
 }
 
 _DONE: Final[dict[str, Text]] = {
-    "withdraw": _("Cancelled. Nothing was ordered."),
+    "withdraw": _("Cancelled. Nothing was booked."),
     "restore": _("Planned again, as it was."),
     "wait": _("It waits for the guest again, as it did."),
-    "release": _("It is ordered as planned."),
-    "start": _("It is being ordered."),
-    "ordered": _("It is not ordered again. Enter its booking number when you have it."),
-    "change": _("Changed. It is ordered as it stands here."),
-    "abort": _("Search stopped. No ride was ordered."),
+    "release": _("It is booked as planned."),
+    "start": _("It is being booked."),
+    "ordered": _("It is not booked again. Enter its booking number when you have it."),
+    "change": _("Changed. It is booked as it stands here."),
+    "abort": _("Search stopped. No ride was booked."),
     "cancel": _("Ride cancelled."),
     "arm": _("It will be cancelled as soon as it is matched."),
     "drop": _("Drop changed[ to {drop}]."),

@@ -39,28 +39,24 @@ _AT_DOOR: Final[dict[str, Text]] = {
 
 
 # what guests read for some codes of _REASONS, if their press of “I'm ready” ordered nothing
-_GONE: Final = _(
-    "This car can't be had here just now. Nothing was ordered. Please ask at the desk."
-)
+_GONE: Final = _("This car can't be had here just now. Nothing was booked. Please ask at the desk.")
 _LATER: Final = _(
-    "The ride company can't be asked just now. Nothing was ordered. Try again in a minute, or ask "
+    "The ride company can't be asked just now. Nothing was booked. Try again in a minute, or ask "
     "at the desk."
 )
 # T: critical
-_ASK_DESK: Final = _("Nothing was ordered. Please ask at the desk.")
+_ASK_DESK: Final = _("Nothing was booked. Please ask at the desk.")
 
 _FOR_GUESTS: Final[dict[str, Text]] = {
     "START_ABOVE": (
-        _("It costs {price} now, more than {ceiling}. Nothing was ordered. Please ask the desk."),
-        _("It costs more than {ceiling} now. Nothing was ordered. Please ask at the desk."),
+        _("It costs {price} now, more than {ceiling}. Nothing was booked. Please ask the desk."),
+        _("It costs more than {ceiling} now. Nothing was booked. Please ask at the desk."),
     ),
-    "START_METERED": _(
-        "The price is no longer fixed. Nothing was ordered. Please ask at the desk."
-    ),
+    "START_METERED": _("The price is no longer fixed. Nothing was booked. Please ask at the desk."),
     "PLAN_CAR_GONE": _GONE,
-    "PLAN_NO_PRICE": _("The price can't be told now. Nothing was ordered. Please ask at the desk."),
+    "PLAN_NO_PRICE": _("The price can't be told now. Nothing was booked. Please ask at the desk."),
     "PLAN_GUARD_BUSY": _(
-        "You already have a ride from here. Nothing more was ordered. Please ask at the desk."
+        "You already have a ride from here. Nothing more was booked. Please ask at the desk."
     ),
     "NO_CONNECTION": _LATER,
     "NO_ANSWER": _LATER,
@@ -89,9 +85,9 @@ def not_started_words(code: str | None, price: str, ceiling: str) -> str:
 # attention items whose detail is a code for reason_words()
 CODED: Final = frozenset({"not_ordered_yet", "not_started", "plan_failed"})
 _KIOSK_LIMITS: Final[dict[str, Text]] = {
-    "hourly": _("It takes 30 orders an hour."),
+    "hourly": _("It takes 30 bookings an hour."),
     "live": _("As many of its rides as it may have wait for their guests."),
-    "unclear": _("Three of its orders have an unclear outcome."),
+    "unclear": _("Three of its bookings have an unclear outcome."),
     "same_guest": _("There is a ride for that name or room already."),
 }
 _NO_BOOKING: Final = frozenset({"CONTRADICTION", "UNCLEAR"})  # details that name no booking
@@ -141,22 +137,22 @@ _ITEMS: Final[dict[str, tuple[Text, Text | tuple[Text, Text]]]] = {
     ),
     "unknown": (_("We don't know if this ride was booked"), _("Do not book again yet.")),
     "not_ordered_yet": (
-        _("This planned ride could not be ordered yet"),
+        _("This planned ride could not be booked yet"),
         _(
             "{detail} It is tried again until ten minutes after the pickup time. Change it, or "
             "find another way."
         ),
     ),
     "not_started": (
-        _("Somebody pressed “I'm ready”, and nothing was ordered"),
+        _("Somebody pressed “I'm ready”, and nothing was booked"),
         _("{detail} Speak to the guest; cancel it here and book another car if need be."),
     ),
     "held": (
-        _("Not ordered: the database was restored"),
-        _("Order it as planned, or say that it was ordered already. Nothing happens by itself."),
+        _("Not booked: the database was restored"),
+        _("Book it as planned, or say that it was booked already. Nothing happens by itself."),
     ),
     "plan_failed": (
-        _("A planned ride was not ordered"),
+        _("A planned ride was not booked"),
         _("{detail} The guest has no car: book again, or call one."),
     ),
     "kiosk_no_ticket": (

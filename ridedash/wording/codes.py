@@ -116,13 +116,13 @@ _CREATE: Final[dict[str, _Entry]] = {
     wire.INVALID_PARTNER_KEY: _OUR_KEY,
     wire.RATE_LIMIT: _Entry(
         _("Too many requests at once"),
-        _("The ride company asked us to wait. Nothing was ordered."),
+        _("The ride company asked us to wait. Nothing was booked."),
         _("Book again in a moment."),
         _("One moment…"),
     ),
     "FARE_EXPIRED": _Entry(
         _("The fixed price has run out"),
-        _("A fixed price holds for a few minutes. Nothing was ordered."),
+        _("A fixed price holds for a few minutes. Nothing was booked."),
         _("Fix and try again: the price is fetched anew."),
         # T: critical
         _("The price has changed. Choose again"),
@@ -130,7 +130,7 @@ _CREATE: Final[dict[str, _Entry]] = {
     "FARE_CHANGED": _Entry(
         # T: critical
         _("The price changed[ from {old} to {new}]"),
-        _("Nothing was ordered."),
+        _("Nothing was booked."),
         _("Accept the new price, or go back."),
         _("The price changed[ from {old} to {new}]"),
     ),
@@ -143,64 +143,64 @@ _CREATE: Final[dict[str, _Entry]] = {
     ),
     "NOT_SENT": _Entry(
         _("Not booked: we never reached the ride company"),
-        _("Nothing was ordered."),
+        _("There is nothing to pay."),
         _("Book again; the price is checked once more."),
         # T: critical
         _("Not booked. Try again"),
     ),
     "EXPIRED": _Entry(
         _("Not booked: it was not sent in time"),
-        _("Nothing was ordered, so that no late car comes."),
+        _("No late car comes."),
         _("Book again; the price is checked once more."),
         _("Not booked. Try again"),
     ),
     "ACCOUNT": _Entry(
         _("The account needs reconnecting"),
-        _("The ride company no longer accepts our link to it. Nothing was ordered."),
+        _("The ride company no longer accepts our link to it. Nothing was booked."),
         _("Ask the manager to reconnect it, or use another account."),
         _("Please ask our staff"),
     ),
     "KEY_MISSING": _Entry(
         _("ridedash can't read its link to this account"),
-        _("A key is missing from the settings of ridedash. Nothing was ordered."),
+        _("A key is missing from the settings of ridedash. Nothing was booked."),
         _("Tell whoever runs ridedash; the account itself is well. Or use another account."),
         _("Please ask our staff"),
     ),
     "NOT_BUILT": _Entry(
         _("Not booked: the request could not be made"),
-        _("Nothing was ordered."),
+        _("There is nothing to pay."),
         _("Fix and try again; if it stays, ask the manager."),
         # T: critical
         _("Not booked. Please ask our staff"),
     ),
     "NO_JOURNAL": _Entry(
         _("Not booked: ridedash could not write to its disk"),
-        _("It sends nothing that it can't note down first. Nothing was ordered."),
+        _("It sends nothing that it can't note down first."),
         _("Try again in a minute; if it stays, tell whoever runs ridedash."),
         _("Not booked. Please ask our staff"),
     ),
     "WITHDRAWN": _Entry(
-        _("Cancelled before it was ordered"),
-        _("Nothing was ordered, so it costs nothing."),
+        _("Cancelled before it was booked"),
+        _("It costs nothing."),
         _("Book again when the guest is ready."),
         # T: critical
-        _("It was not ordered, so it costs nothing"),
+        _("It was not booked, so it costs nothing"),
     ),
     "PLAN_MISSED": _Entry(
         _("Not booked: the planned time has passed"),
-        _("It could not be ordered in time. Nothing was ordered."),
+        _("It could not be sent in time."),
         _("Book again; the price is checked once more."),
         _("Not booked. Please ask our staff"),
     ),
     "START_MISSED": _Entry(
         _("The guest did not start it in time"),
-        _("Nothing was ordered, so it costs nothing."),
+        _("Nothing was booked, so it costs nothing."),
         _("Book again when the guest is ready."),
-        _("The time to start it is over, so it was not ordered. Please ask at the desk"),
+        _("The time to start it is over. Please ask at the desk"),
     ),
     "NO_DB": _Entry(
         _("ridedash can't save right now, so it won't book"),
-        _("Nothing was ordered."),
+        _("Nothing was booked."),
         _("Try again in a minute, or call the cab desk."),
         # T: critical
         _("Out of order, please ask our staff"),
@@ -293,7 +293,7 @@ _RIDE: Final[dict[str, _Entry]] = {
 
 _OTHER: Final = _Entry(
     _("Not booked"),
-    _("Nothing was ordered."),
+    _("There is nothing to pay."),
     _("Try again, or copy the text for support."),
     _("Not booked. Please ask our staff"),
     code_quoted=True,

@@ -36,8 +36,8 @@ _ORDERS: Final[dict[str, Sentence]] = {
     "WAITING": (
         _("A ride waits for {guest}"),
         (
-            _("It is ordered only when {starter} presses “I'm ready”"),
-            _("It is not ordered yet"),
+            _("It is booked only when {starter} presses “I'm ready”"),
+            _("It is not booked yet"),
         ),
     ),
     "SCHEDULED": (_("A ride is planned for {guest}"), _("[For {due}]")),

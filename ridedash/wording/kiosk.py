@@ -29,7 +29,7 @@ class Said:
 
 
 _ASK: Final = _("Please ask our staff.")
-_NOTHING: Final = _("Nothing was ordered.")
+_NOTHING: Final = _("Nothing was booked.")
 _NONE: Final = ""
 
 _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
@@ -109,7 +109,7 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
         _("The price has changed."),
         # T: critical
         _("It was {old}. It is {new} now."),
-        _("Nothing was ordered yet."),
+        _("Nothing was booked yet."),
     ),
     # after Book
     "sending": (_("Booking your ride"), _("This usually takes 2 seconds."), _NONE),
@@ -121,14 +121,14 @@ _CASES: Final[dict[str, tuple[Text, Text, Text]]] = {
         _("Our desk knows about it, and can help."),
     ),
     # T: critical
-    "not_booked": (_("Not booked. Nothing was ordered."), _NONE, _("Try again, or ask our staff.")),
+    "not_booked": (_("Nothing was booked."), _NONE, _("Try again, or ask our staff.")),
     "no_driver": (
         _("No driver found this time"),
         _("No ride, nothing to pay to a driver"),
         _("You can try another car."),
     ),
     "closed_by_desk": (_("Not booked"), _NONE, _("Please ask our staff")),
-    "replaced": (_("Our desk has ordered another car for you."), _NONE, _NONE),
+    "replaced": (_("Our desk has booked another car for you."), _NONE, _NONE),
     "withdrawn": (_("This ride is cancelled."), _("Nothing to pay."), _NONE),
     # T: critical
     "trouble": (_("We can't book cars from this screen now."), _NOTHING, _("Our desk can help.")),

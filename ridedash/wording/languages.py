@@ -20,7 +20,7 @@ class Language:
     code: str  # the name used by Babel and for the folder in translations/: "zh_Hans"
     own_name: str  # the name in the language itself
     formats: str = ""  # the locale of dates and amounts if it is not the code: "en_GB"
-    whole: bool = False  # whether every text for guests is translated, and must stay so
+    whole: bool = False  # whether every text but a demo's is translated, and must stay so
 
     @property
     def tag(self) -> str:

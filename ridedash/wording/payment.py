@@ -73,7 +73,7 @@ _NAMES: Final[dict[str | None, Text]] = {
     wire.CASH: _("Cash, to the driver"),
     wire.SVC_MONEY: _("Ride wallet"),
     None: _("Ride wallet (the ride company's default)"),
-    PAYMENT_NOT_KNOWN: _("Not known: the order was lost in a restore"),
+    PAYMENT_NOT_KNOWN: _("Not known: the booking was lost in a restore"),
 }
 
 

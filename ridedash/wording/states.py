@@ -162,7 +162,7 @@ _RESTORED: Final[dict[str, _Entry]] = {
         "warn",
         "needs",
         _("Planned for {due}: waits for you"),
-        _("The database was restored: it may have been ordered already. Decide below."),
+        _("The database was restored: it may have been booked already. Decide below."),
         _("Your ride is planned"),
         _("For {due}"),
     ),
@@ -179,7 +179,7 @@ _RESTORED: Final[dict[str, _Entry]] = {
         "unknown",
         _("We don't know if this ride was booked"),
         _(
-            "The database was restored, and this order may have been sent[ at {asked}]. Do not "
+            "The database was restored, and this booking may have been sent[ at {asked}]. Do not "
             "book again yet."
         ),
         # T: critical
@@ -193,10 +193,10 @@ _ORDERS: Final[dict[str, _Entry]] = {
     "SCHEDULED": _Entry(
         "quiet",
         "waiting",
-        _("Booked for {due}"),
+        _("Planned for {due}"),
         (
-            _("Not ordered yet; next try at {retry}."),
-            _("Ordered from the ride company at {order_at}."),
+            _("Not booked yet; next try at {retry}."),
+            _("The ride company is asked at {order_at}."),
         ),
         _("Your ride is planned"),
         _("For {due}"),
@@ -206,7 +206,7 @@ _ORDERS: Final[dict[str, _Entry]] = {
         "waiting",
         _("Waiting for the guest[ until {until}]"),
         (
-            _("They start it by their link; above {ceiling} nothing is ordered."),
+            _("They start it by their link; above {ceiling} nothing is booked."),
             _("They start it by their link."),
         ),
         _("Your ride is ready when you are"),
@@ -241,7 +241,7 @@ _ORDERS: Final[dict[str, _Entry]] = {
         "bad",
         "cancelled",
         _("Not booked"),
-        _("The ride company said no. Nothing was ordered."),
+        _("The ride company said no."),
         _("Not booked"),
         _("Please ask our staff"),
     ),
@@ -249,7 +249,7 @@ _ORDERS: Final[dict[str, _Entry]] = {
         "bad",
         "cancelled",
         _("Not booked: we never reached the ride company"),
-        _("Nothing was ordered."),
+        _("There is nothing to pay."),
         _("Not booked"),
         _("Please try again or ask at the desk"),
     ),

@@ -194,7 +194,7 @@ def test_a_booking_that_was_not_sent_in_time_is_made_once_more(stage: Stage) -> 
         desk.order("BOOKED", "CALL_DRIVER")
         proof = lines(run, (Count.exactly(CountCheck.ORDERS, 1),), [])
         assert proof == [
-            CheckedLine("1 order here", True),
+            CheckedLine("1 booking here", True),
             CheckedLine("2 bookings were not sent in time, and made once more", True),
         ]
         late = desk.order("NOT_SENT", code="EXPIRED")

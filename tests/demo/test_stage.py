@@ -268,13 +268,13 @@ def test_the_package_has_the_proof_and_the_calls_of_each_ride(stage: Stage) -> N
     runs = Runs(stage.desk.services.settings.instance)
     run = runs.begin("receipt", 2, home, stage.desk.now)
     runs.update(
-        run, RunPhase.ENDED, stage.desk.now, lines=[["1 order here", True], ["Over", False]]
+        run, RunPhase.ENDED, stage.desk.now, lines=[["1 booking here", True], ["Over", False]]
     )
     answer = stage.web.get("/demo/package", query_string={"partner": "<Bluebird>"})
     assert answer.headers["Content-Disposition"] == "attachment; filename=ridedash-demo.html"
     page = unescape(compact(answer.text))
     assert "Story: A ride, start to receipt. Seed 2." in page
-    assert '<li class="record-holds">1 order here</li>' in page
+    assert '<li class="record-holds">1 booking here</li>' in page
     assert '<li class="record-fails">Over</li>' in page
     assert "for &lt;Bluebird&gt;" in answer.text
     assert "<summary>Ride 1</summary>" in page

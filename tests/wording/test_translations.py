@@ -4,6 +4,7 @@ import re
 import time
 from pathlib import Path
 
+from babel.messages.pofile import read_po
 from babel.support import Translations
 
 from ridedash.text import ascii_digits
@@ -16,6 +17,13 @@ NAMES = re.compile(r"%\((\w+)\)([a-z])|%\((\w+)\)\.\d([a-z])")
 TEXTS = re.compile(r"\{(\w+)\}")
 ONE = re.compile(r"(?:^|^\w+ )1 (?!or )[a-z]")  # "1 seat", "Cancel 1 car"
 SECONDS = 0.03
+# what a text may say with "order", which is our record of a booking and no word of the readers
+OF_ORDER = {
+    "out of order": "of a kiosk that is broken",
+    "in order": "of a kiosk that works again",
+    "The order is now": "the lens shows the record and its state beside the calls",
+    "The order may be sent": "the lens, of the same record",
+}
 # letters of each script, and the languages that are written with it
 SCRIPTS = {
     re.compile("[\u0900-\u097f]"): {"hi"},
@@ -43,6 +51,17 @@ def filled(text: str, fact: str | None) -> str:
         found = [(a or c, b or d) for a, b, c, d in NAMES.findall(text)]
         text %= {name: "x" if kind == "s" else 3 for name, kind in found}
     return str(say(text, dict.fromkeys(TEXTS.findall(text), fact)))
+
+
+def test_booking_has_one_verb_on_every_screen() -> None:
+    with words.TEMPLATE.open("rb") as file:
+        ids = [each.id for each in words.messages(read_po(file))]
+    texts = [text for each in ids for text in ([each] if isinstance(each, str) else each)]
+    said = [each for each in texts if re.search(r"\border", TEXTS.sub("", each), re.IGNORECASE)]
+    allowed = re.compile("|".join(OF_ORDER), re.IGNORECASE)
+    assert [each for each in said if not allowed.search(each)] == [], "a ride is booked"
+    unused = [each for each in OF_ORDER if not re.search(each, "\n".join(said), re.IGNORECASE)]
+    assert unused == []
 
 
 def test_every_translation_can_be_shown_with_facts_and_without() -> None:

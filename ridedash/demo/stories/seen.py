@@ -205,13 +205,13 @@ def _counted(what: CountCheck, n: int, most: int) -> str:
                 "%(num)d booking at the ride company", "%(num)d bookings at the ride company", n
             )
         case CountCheck.ORDERS:
-            return ngettext("%(num)d order here", "%(num)d orders here", n)
+            return ngettext("%(num)d booking here", "%(num)d bookings here", n)
         case CountCheck.UNKNOWN:
             return ngettext(
-                "%(num)d order with unknown outcome", "%(num)d orders with unknown outcome", n
+                "%(num)d booking with unknown outcome", "%(num)d bookings with unknown outcome", n
             )
         case CountCheck.REFUSED:
-            return ngettext("%(num)d order was refused", "%(num)d orders were refused", n)
+            return ngettext("%(num)d booking was refused", "%(num)d bookings were refused", n)
         case CountCheck.CALLS:
             return _("%(n)d calls during the outage, %(most)d at most", n=n, most=most)
 

@@ -1,6 +1,7 @@
 """The audit log: filtered by day, person, action and ride, as a page and as a CSV file."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
@@ -47,9 +48,9 @@ ACTIONS: Final = {
     "order.resolve": lazy("Said what happened to a booking"),
     "order.not_started": lazy("A press started no ride"),
     "order.late_answer": lazy("A late answer came"),
-    "order.released": lazy("Ordered a held ride"),
-    "order.recovered": lazy("Took up a lost order"),
-    "lost.dealt_with": lazy("Dealt with an order of a lost property"),
+    "order.released": lazy("Booked a held ride"),
+    "order.recovered": lazy("Took up a lost booking"),
+    "lost.dealt_with": lazy("Dealt with a booking of a lost property"),
     "database.restored": lazy("The database was restored"),
     "restore.accepted": lazy("Accepted the restore"),
     "again": lazy("Began to book again"),
@@ -161,7 +162,7 @@ RESULTS: Final = {
     "declined": lazy("Declined"),
     "closed": lazy("It is out of order"),
     "hours": lazy("It is closed at this hour"),
-    "hourly": lazy("Too many orders in an hour"),
+    "hourly": lazy("Too many bookings in an hour"),
     "live": lazy("Too many rides without a guest aboard"),
     "same_guest": lazy("A ride for that name or room"),
     "wrong_code": lazy("A wrong desk code"),
@@ -193,11 +194,9 @@ STATES: Final = {  # the states of an order, as results of placing and changing 
     "CLOSED_NOT_BOOKED": lazy("Closed as not booked"),
     "FAILED": lazy("No shared ride"),
 }
-# actions and results whose result is not shown: people would read "Ready to be sent" as the state
-# of the order now
-ORDERED: Final = frozenset({("order.place", "READY")})
-# the actions whose result is the state of a guest list afterwards, which the action's words say
-OF_A_LIST: Final = "list."
+# actions with results that are not shown: people would read "Ready to be sent" as the state of the
+# order now, and the words of an action on a guest list say its result
+WITHOUT_RESULT: Final = re.compile(r"order\.place READY|list\..*")
 FILTERS: Final = ("day", "who", "what", "ride", "machine")
 COLUMNS: Final = ("at", "who", "what", "result", "ride", "reference", "details")
 BATCH: Final = 500
@@ -410,9 +409,9 @@ def results() -> dict[str, str]:
 
 def _result(row: AuditRow) -> str:
     """The words for a result; a code without words is shown as it is."""
-    if (row.what, row.result) in ORDERED or row.what.startswith(OF_A_LIST):
-        return ""
     result = row.result
+    if WITHOUT_RESULT.fullmatch(f"{row.what} {result}"):
+        return ""
     words = RESULTS.get(result, STATES.get(result))
     if words is not None:
         return str(words)

@@ -173,5 +173,5 @@ def _visits(found: Visits) -> str:
     if found.helped:
         parts.append(_("%(n)d asked for help", n=found.helped))
     if found.median_s is not None:
-        parts.append(_("half of them took at most %(n)d s", n=found.median_s))
+        parts.append(_("typically %(n)d s", n=found.median_s))
     return " · ".join(parts)

@@ -373,7 +373,7 @@ def down(error: ServiceError) -> EstimateFailedError:
     return EstimateFailedError(
         _("The ride company is not answering"),
         _(
-            "No prices right now. Nothing was ordered; what you typed is kept. Try again in a "
+            "No prices right now. Nothing was booked; what you typed is kept. Try again in a "
             "moment."
         ),
         503,
@@ -384,7 +384,7 @@ def down(error: ServiceError) -> EstimateFailedError:
 def _too_many(wait_s: float | None) -> EstimateFailedError:
     """The error of too many requests; the next one may be sent after `wait_s`, if that is known."""
     again_s = math.ceil(wait_s or 10)
-    text = _("Next try in %(n)d s. Nothing was ordered.", n=again_s)
+    text = _("Next try in %(n)d s. Nothing was booked.", n=again_s)
     return EstimateFailedError(_("Too many requests at once"), text, 503, again_s=again_s)
 
 

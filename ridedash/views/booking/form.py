@@ -343,7 +343,7 @@ def explained(error: Exception, form: BookingForm, now: datetime) -> Retry:
     if isinstance(error, CommitUnknown):
         headline = _("The database went away while it was saving.")
         step = _(
-            "Press again: if it was saved, you will see that ride, and nothing is ordered twice."
+            "Press again: if it was saved, you will see that ride, and nothing is booked twice."
         )
         return Retry(503, error=EstimateFailedError(headline, step, 503))
     if isinstance(error, RequestRefused):
@@ -363,7 +363,7 @@ def _changed_meanwhile(error: Exception) -> str:
     """What has changed since the form was shown."""
     if isinstance(error, OfferStale):
         return _(
-            "The price was more than two minutes old, so it was asked again. Nothing was ordered "
+            "The price was more than two minutes old, so it was asked again. Nothing was booked "
             "yet."
         )
     if isinstance(error, Overtaken):
@@ -371,7 +371,7 @@ def _changed_meanwhile(error: Exception) -> str:
             "Somebody changed this ride meanwhile. Look at it, or press again to save it as it "
             "stands here."
         )
-    return _("That price is not known any more. Choose a car again; nothing was ordered.")
+    return _("That price is not known any more. Choose a car again; nothing was booked.")
 
 
 def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
@@ -383,7 +383,7 @@ def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
         "pickup_at": _("Choose a time from 15 minutes to 30 days from now."),
         "supersedes": _(
             "A colleague has undone the cancelling: that ride is planned again. Nothing more was "
-            "ordered."
+            "booked."
         ),
         "pickup_day": _("From here on the rides keep their days: change the time only."),
         "back_at": _("The way back begins after the way there, and needs a drop to start from."),

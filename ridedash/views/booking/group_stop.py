@@ -123,7 +123,7 @@ def _fee(facts: RideFacts, step: str) -> tuple[Decimal | None, str]:
     if not step:
         return FREE, _("Stays as it is")
     if step == "withdraw":
-        return FREE, _("Nothing is ordered yet: free")
+        return FREE, _("Nothing is booked yet: free")
     if step == "abort":
         return FREE, _("The search is stopped: free")
     policy = facts.policy

@@ -204,7 +204,7 @@ def _correct_first(page: BookingPage, offer: Offer | None) -> Answer:
     if page.form.errors:
         return _retry(page, Retry(422))
     message = _(
-        "The trip was changed after its prices were shown. Nothing was ordered. Look at the new "
+        "The trip was changed after its prices were shown. Nothing was booked. Look at the new "
         "price, then press again."
     )
     return _retry(page, Retry(409, FormNotice(message)))

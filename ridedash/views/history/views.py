@@ -22,6 +22,14 @@ from ridedash.wording import gettext as _
 bp = Blueprint("history_views", __name__, url_prefix="/history/views")
 
 
+@bp.get("")
+@needs(SEE)
+def refused_again() -> Response:
+    """Where a page that refused a name is reloaded: the same filters, which its address has."""
+    query = request.query_string.decode("latin-1")
+    return redirect(f"/history?{query}", code=303)
+
+
 @bp.post("")
 @needs(SEE)
 def save() -> Response | tuple[str, int]:

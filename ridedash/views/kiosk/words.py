@@ -158,7 +158,7 @@ WORDS: Final[dict[str, Text]] = {
     "wrong_pin": lazy("We can't find that ride. Check number and PIN."),
     "ride_closed": lazy("Please ask our desk about this ride."),
     # X: not booked, unknown, out of order
-    "not_booked": lazy("Not booked. Nothing was ordered."),
+    "not_booked": lazy("Nothing was booked."),
     "not_booked_next": lazy("You can try again, or ask our staff."),
     "try_again": lazy("Try again"),
     "unknown": lazy("We are checking your booking. Please don't book again."),

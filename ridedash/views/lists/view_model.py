@@ -130,7 +130,7 @@ def code_words(code: str | None) -> str:
             "Stopped: none of the last cars was booked. Look at them before you go on."
         ),
         LIST_RESTORED: _(
-            "Stopped: the database was restored. Decide about missing orders first, then go on."
+            "Stopped: the database was restored. Decide about missing bookings first, then go on."
         ),
         LIST_SILENT: _("Stopped: the ride company could not be asked for ten minutes."),
     }

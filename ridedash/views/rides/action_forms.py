@@ -114,7 +114,7 @@ def refuse_unlinked(checked: Checked) -> None:
         "far": _("That ride starts somewhere else. Nothing was changed."),
         "linked": _("That number belongs to another ride of ours. Nothing was changed."),
         "no_answer": _("The ride company did not answer. Nothing was changed; try again."),
-        "wrong_state": _("This order has moved on meanwhile."),
+        "wrong_state": _("This ride has moved on meanwhile."),
     }
     ours = words.get(checked.outcome, _("That number can't be used."))
     raise FormError("resolve", " ".join(filter(None, [ours, service_quote(checked.text)])))

@@ -239,7 +239,7 @@ def _guest_words_of_order(facts: RideFacts) -> GuestWords:
     if waits and not may_start(order, facts.now):
         # the page has no button any more; if no worker runs, the order is still WAITING
         refused = refusal(START_MISSED, Audience.GUEST)
-        return GuestWords(_("Not ordered"), refused.headline, "")
+        return GuestWords(_("Not booked"), refused.headline, "")
     return GuestWords(words.headline, words.detail, "")
 
 
@@ -265,7 +265,7 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
     refused = refusal(code, audience, message=facts.answered, fee=facts.fee)
     if code in (WITHDRAWN, START_MISSED):  # a withdrawal or a missed start is not a failure
         if audience is Audience.GUEST:
-            ended = _("Not ordered") if code == START_MISSED else _("Ride cancelled")
+            ended = _("Not booked") if code == START_MISSED else _("Ride cancelled")
             return Words(ended, refused.headline, "quiet", words.icon)
         return Words(refused.headline, f"{refused.why} {refused.next_step}", "quiet", words.icon)
     if audience is Audience.GUEST:

@@ -33,7 +33,7 @@ REQUESTS: Final = {
 ANSWERS: Final = {
     OrderState.BOOKED: lazy("The ride company answered: booked, with the number {id}."),
     OrderState.MATCHING: lazy("The ride company answered that it looks for a shared ride."),
-    OrderState.REJECTED: lazy("The ride company refused the order[: {code}]."),
+    OrderState.REJECTED: lazy("The ride company refused the booking[: {code}]."),
     OrderState.NOT_SENT: lazy("The ride company answered that it booked nothing[: {code}]."),
     OrderState.UNKNOWN: lazy("The answer proves neither a booking nor a refusal."),
     OrderState.CLOSED_NOT_BOOKED: lazy("A member of staff said that nothing was booked."),
@@ -183,11 +183,11 @@ def _answer(order: Order, state: OrderState) -> str:
     if order.recovered_at is not None:
         return _("Known from the notes of the machine that sent it, after a restore.")
     if _never_left(order):
-        return _("The order never left for the ride company[: {code}].")
+        return _("The request never left for the ride company[: {code}].")
     if _is_unsent(order):
         return _("Nothing was booked[: {code}].")
     if state is OrderState.UNKNOWN and order.code == RESTORED:
-        return _("Our database was restored, and does not know whether the order left.")
+        return _("Our database was restored, and does not know whether the request left.")
     if state is OrderState.UNKNOWN and no_answer:
         return _("No whole answer came.")
     return str(ANSWERS[state])

@@ -140,9 +140,9 @@ def _ambiguous_time(facts: RideFacts) -> Notice | None:
     if here.utcoffset() == here.replace(fold=1 - here.fold).utcoffset():
         return None
     title = _("%(time)s comes twice that night", time=f"{here:%H:%M}")
-    detail = _("Clocks go back then. The car is ordered for the first of the two.")
+    detail = _("Clocks go back then. The car is booked for the first of the two.")
     if here.fold:
-        detail = _("Clocks go back then. The car is ordered for the second of the two.")
+        detail = _("Clocks go back then. The car is booked for the second of the two.")
     return Notice("twice", "info", "info", title, detail)
 
 
@@ -151,7 +151,7 @@ def _ordered_late(facts: RideFacts) -> Notice | None:
     late = next((m.detail for m in reversed(facts.page.events) if m.name == ORDERED_LATE), None)
     if late is None or facts.status in BEGUN_OR_OVER or facts.page.order.state in FAILED_STATES:
         return None
-    title = _("Ordered %(n)s min late", n=late)
+    title = _("Booked %(n)s min late", n=late)
     detail = _("The car may come late: tell the guest.")
     return Notice("ordered_late", "info", "waiting", title, detail)
 
@@ -161,7 +161,7 @@ def _recovered(facts: RideFacts) -> Notice | None:
     if facts.page.order.recovered_at is None:
         return None
     title = _("Taken up again after a restore")
-    detail = _("It was ordered before. Its guest, note and price were lost with the database.")
+    detail = _("It was booked before. Its guest, note and price were lost with the database.")
     return Notice(RECOVERED, "info", "info", title, detail)
 
 

@@ -63,7 +63,7 @@ def _at_the_press(facts: RideFacts) -> str:
     """The note on what the guest's press may cost."""
     if facts.metered:
         return _(
-            "Ordered if the estimate at the press is at most %(ceiling)s; the meter may say more",
+            "Booked if the estimate at the press is at most %(ceiling)s; the meter may say more",
             ceiling=facts.ceiling,
         )
     return _("At most %(ceiling)s, asked anew at the press", ceiling=facts.ceiling)
@@ -142,7 +142,7 @@ def price_expected(facts: RideFacts) -> tuple[str, str]:
 def _planned(facts: RideFacts) -> str:
     """The note that the price is set when the ride is ordered, with the price shown at planning."""
     price_then = offer_price_text(facts.page.offer, facts.locale)
-    return say(_("Priced when ordered[; it was {price} when planned]"), {"price": price_then})
+    return say(_("Priced when booked[; it was {price} when planned]"), {"price": price_then})
 
 
 def _cost_of_stopping(facts: RideFacts) -> str:

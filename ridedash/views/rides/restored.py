@@ -74,7 +74,7 @@ def take_up() -> Answer:
         order_id = take_up_order(s.runtime, TakeUp(staff.property_id, staff.id, reference, guest))
     except CannotTakeUp as error:
         wrong = {
-            "gone": _("This order is not missing any more: somebody has taken it up."),
+            "gone": _("This booking is not missing any more: somebody has taken it up."),
             "account": _("No account is linked: ask a manager to connect one first."),
         }
         return _page(wrong[error.why]), 409
@@ -89,7 +89,7 @@ def deal() -> Answer:
     s = services()
     reference = one_line(request.form.get("reference", ""), LONGEST_REFERENCE)
     if not dealt_with(s.db, s.clock, reference, current_staff().id):
-        return _page(_("This order is not missing any more: somebody has dealt with it.")), 409
+        return _page(_("This booking is not missing any more: somebody has dealt with it.")), 409
     return redirect("/restored", code=303)
 
 

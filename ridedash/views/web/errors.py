@@ -50,12 +50,12 @@ PAGES: Final = {
     ),
     429: (
         _("Too many requests at once"),
-        _("Nothing was ordered."),
+        _("Nothing was booked."),
         _("Wait a moment, then try again."),
     ),
     500: (
         _("Something went wrong here"),
-        _("Rides that are under way go on. Nothing is ordered twice."),
+        _("Rides that are under way go on. Nothing is booked twice."),
         _("Try again; if it stays, pass on the reference."),
     ),
     503: (
@@ -104,7 +104,7 @@ PASSED_ON: Final = "; does the proxy pass on the host as browsers send it, port 
 NOT_KNOWN: Final = (
     _("The database went away while it was saving"),
     _("What you sent may have been saved."),
-    _("Go back and send the same form again: nothing is ordered twice."),
+    _("Go back and send the same form again: nothing is booked twice."),
 )
 OTHER_TABLES: Final = (
     _("The database is not of this version"),

@@ -274,7 +274,7 @@ def _restored(found: Waiting | None, prop: Property, now: datetime) -> str:
         )
     if found.lost:
         sentences.append(
-            ngettext("%(num)d order is missing.", "%(num)d orders are missing.", found.lost)
+            ngettext("%(num)d booking is missing.", "%(num)d bookings are missing.", found.lost)
         )
     if not found.held and not found.lost and not found.is_bare:
         sentences.append(_("What was entered after that is missing."))
@@ -284,9 +284,9 @@ def _restored(found: Waiting | None, prop: Property, now: datetime) -> str:
 def _happened(found: Waiting, at: str) -> str:
     """What happened to the database; `at` is the last time that it knows of, or ""."""
     if found.is_bare and at:
-        return _("The record of what was ordered since %(at)s is lost.", at=at)
+        return _("The record of what was booked since %(at)s is lost.", at=at)
     if found.is_bare:
-        return _("The record of what was ordered is lost.")
+        return _("The record of what was booked is lost.")
     if at:
         return _("The database was restored to %(at)s.", at=at)
     return _("The database was restored from a backup.")
@@ -349,7 +349,7 @@ def _waiting_list(found: ListInNeed) -> Alert:
             "Guest list: %(num)d cars wait for an answer",
             found.asking,
         )
-    detail = _("Nothing is ordered for these guests until somebody decides.")
+    detail = _("Nothing is booked for these guests until somebody decides.")
     if found.label:
         detail = f"{found.label} · {detail}"
     return Alert(f"list-{found.id}", title, detail, _("Look"), f"/lists/{found.id}")

@@ -1,9 +1,19 @@
-/** Place fields of the settings: the list of found places of the booking form, without its map. */
+/**
+ * Place fields of the settings: the list of found places of the booking form, without its map. A
+ * name that stands in its row offers *Save* once it differs from what is saved.
+ */
 
 import { ask } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
 
 for (const field of document.querySelectorAll("[data-place-field]")) wire(field);
+
+for (const box of document.querySelectorAll(".slot-box")) {
+  const name = box.querySelector("input");
+  const compare = () => box.classList.toggle("is-saved", name.value === name.defaultValue);
+  name.addEventListener("input", compare);
+  compare();
+}
 
 function wire(field) {
   const part = (name) => field.querySelector(`[data-place-field-${name}]`);

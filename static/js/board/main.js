@@ -75,8 +75,9 @@ class Board {
     document.addEventListener("visibilitychange", () => (this.answeredAt = clocks()));
     wide.addEventListener("change", () => (wide.matches ? this.map?.resized() : this.shut(false)));
     setInterval(() => this.#tick(), TICK_MS);
-    const id = Number(new URLSearchParams(location.search).get("ride"));
-    if (id && wide.matches) this.choose(id);
+    const id = chosenIn(location);
+    if (id !== null && wide.matches) this.choose(id);
+    addEventListener("popstate", () => this.#turnBack());
     this.poller.start();
     this.poller.now();
     this.#startMap();
@@ -126,7 +127,18 @@ class Board {
 
   #address(id) {
     this.asked = id;
-    history.replaceState(null, "", id === null ? "/" : `/?ride=${id}`);
+    if (chosenIn(location) === id) return;
+    // one entry more for all rides that are chosen one after the other: Back closes the last
+    const begins = chosenIn(location) === null && !history.state?.board;
+    const change = begins ? "pushState" : "replaceState";
+    history[change]({ board: true }, "", id === null ? "/" : `/?ride=${id}`);
+  }
+
+  /** Show what the address says after Back or Forward. */
+  #turnBack() {
+    const id = chosenIn(location);
+    if (id === null) this.shut();
+    else if (id !== this.asked && wide.matches) this.choose(id);
   }
 
   async #open(id, how) {
@@ -434,6 +446,11 @@ class Board {
   #say(words) {
     setText(root.querySelector("[data-list-said]"), words);
   }
+}
+
+/** The ride that an address of the board chooses, or null. */
+function chosenIn({ search }) {
+  return Number(new URLSearchParams(search).get("ride")) || null;
 }
 
 /** Fill the booking form beside the list from an order; false when there is no form. */

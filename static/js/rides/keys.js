@@ -36,6 +36,10 @@ export function rideKeys(current) {
     "w",
     orSay((root) => press(root.querySelector("[data-show-guest]")), "notNow"),
   );
+  on(
+    "u",
+    orSay((root) => press(root.querySelector("[data-undo]:not([hidden]) [type=submit]")), "notNow"),
+  );
   const refills = (key, button) =>
     on(key, (root) => (begun() ? say(root, root.dataset.begun) : press(button(root))));
   refills(

@@ -2,7 +2,8 @@
  * Single-key shortcuts of all staff pages. Users can switch them off; in a text field and in a
  * panel only Esc works, which leaves it. While a panel is loading, letters wait for its field. An
  * answer that removes the element with the focus does not make letters that follow at once
- * shortcuts: a person leaves the form first, by a click or Esc, or pauses.
+ * shortcuts: a person leaves the form first, by a click or Esc, or pauses. A key that is pressed
+ * while a page is loading counts as soon as the script that knows it has come.
  */
 
 import { leave, panelOf } from "./panels.js";
@@ -23,6 +24,7 @@ let wordsIn = null; // the panel in which letters were typed just now that no fi
 let quietUntil = 0;
 let last = null; // what had the focus last, in a form that takes text
 let typedAt = 0; // when it got the focus, or a key
+let early = ""; // the last key that no script knew, while the page was loading
 
 /**
  * Run `act` when a key is pressed outside of text fields; `key` as in KeyboardEvent, letters in
@@ -32,6 +34,9 @@ let typedAt = 0; // when it got the focus, or a key
 export function onKey(key, act, within = "") {
   if (!acts.has(within)) acts.set(within, new Map());
   acts.get(within).set(key, act);
+  if (within || key !== early) return;
+  early = "";
+  queueMicrotask(act); // once its script has begun
 }
 
 function actOf(key, target) {
@@ -130,6 +135,7 @@ function pressed(event) {
     if (event.target.closest?.(FIELD)) return event.target.blur();
   } else if (types(event.target) || isText(event)) return;
   const act = key === "Escape" || !off ? actOf(key, event.target) : null;
+  early = act || document.readyState === "complete" ? "" : key;
   if (!act || (event.repeat && !"jk".includes(key))) return;
   event.preventDefault();
   act(event);

@@ -1,7 +1,7 @@
 /**
- * The list below the search box: rides, guests, places, pages, and what a key does on this page,
- * for the typed words; without words, pages and keys. Enter without a choice opens the page of
- * results. Loaded by top_bar.js.
+ * The list below the search box: rides, guests, places, pages, what a key does on this page, and
+ * buttons of the bar's menu, for the typed words; without words, pages and keys. Enter without a
+ * choice opens the page of results. Loaded by top_bar.js.
  */
 
 import { ofPage } from "./keys.js";
@@ -15,6 +15,7 @@ const announcement = form.querySelector("[data-found-said]");
 let timer = null;
 let asking = null; // the last request: older answers are ignored
 let active = -1;
+const commands = new WeakMap(); // a line -> the button that it presses
 let answered = null; // the words to which the list is the answer
 
 function close() {
@@ -110,8 +111,21 @@ function ofKeys(asked) {
   });
 }
 
+/** A line for each button with `data-command` that has all typed words. */
+function ofCommands(asked) {
+  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
+  return [...document.querySelectorAll("[data-command]")].flatMap((button) => {
+    const says = button.textContent.trim();
+    if (!words.length || !words.every((word) => says.toLowerCase().includes(word))) return [];
+    const made = line("tone-muted", icon("next"), piece("guest", says));
+    commands.set(made, button);
+    return [made];
+  });
+}
+
 function follow(chosen) {
   if (chosen.dataset.href) return location.assign(chosen.dataset.href);
+  if (commands.has(chosen)) return commands.get(chosen).click();
   close();
   field.value = "";
   field.blur();
@@ -148,7 +162,11 @@ function listFor({ rides, more, links }, words) {
   const lines = rides.map(ofRide);
   if (more) lines.push(message(form.dataset.more));
   // a page that a key leads to is listed once, with its key
-  lines.push(...links.filter((each) => !said.has(each.title)).map(ofLink), ...keys);
+  lines.push(
+    ...links.filter((each) => !said.has(each.title)).map(ofLink),
+    ...keys,
+    ...ofCommands(words),
+  );
   if (!lines.length) return tell(form.dataset.none);
   show(lines, String(lines.length));
   // Enter opens the page of results if there are any, else the first of the others

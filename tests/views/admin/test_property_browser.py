@@ -66,3 +66,17 @@ def test_a_name_is_saved_by_enter_and_nothing_moves_meanwhile(served: Served) ->
     page.get_by_role("button", name="Save Station").click()
     page.wait_for_url("**#drop-2")
     expect(page.locator("#drop-2")).to_have_value("Central Station")
+
+
+def test_save_is_offered_for_a_changed_name_and_gone_once_it_is_saved(served: Served) -> None:
+    page = served.staff(viewport={"width": 1280, "height": 800})
+    page.goto("/admin/places")
+    save = page.locator("#drop-1 + .slot-save")
+    page.locator("#drop-1").focus()
+    expect(save).to_have_css("opacity", "0")
+    page.locator("#drop-1").fill("Airport")
+    expect(save).to_have_css("opacity", "1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#drop-1")).to_have_js_property("defaultValue", "Airport")
+    page.locator("#drop-1").focus()
+    expect(save).to_have_css("opacity", "0")

@@ -69,7 +69,7 @@ def test_ctrl_enter_that_can_not_book_leads_to_what_is_missing(
     page.evaluate(beside)
     page.keyboard.press("Control+Enter")
     expect(go(page)).to_be_focused()
-    expect(hint).to_have_text("Enter orders nothing. Ctrl+Enter books.")
+    expect(hint).to_have_text("Only Ctrl+Enter books.")
     page.fill("#drop", "")
     page.focus("#guest-find")
     page.keyboard.press("Control+Enter")
@@ -134,7 +134,7 @@ def test_while_the_outcome_is_unknown_fields_are_locked_and_the_button_sends_aga
     expect(page.locator("[data-desk-said]")).to_contain_text("No answer yet")
     page.clock.run_for(6_000)
     expect(page.locator("[data-desk-said]")).to_contain_text(
-        "Nobody knows yet whether this was ordered"
+        "Nobody knows yet whether this was booked"
     )
     expect(go(page)).to_have_text("Ask again")
     assert page.evaluate("document.querySelector('#guest-find').closest('[inert]') !== null")
@@ -147,7 +147,7 @@ def test_while_the_outcome_is_unknown_fields_are_locked_and_the_button_sends_aga
     page.route(lambda url: url.endswith("/rides/new"), lambda route: route.fulfill(status=400))
     go(page).press("Enter")  # this refusal says nothing about the earlier tries
     expect(page.locator("[data-desk-said]")).to_contain_text(
-        "Nobody knows yet whether this was ordered"
+        "Nobody knows yet whether this was booked"
     )
     page.unroute_all()
     go(page).press("Enter")

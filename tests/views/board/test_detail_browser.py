@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from ridedash.store.models.people import Staff
 from tests.views.board.test_pages_browser import NoTokens
 from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES
 from tests.views.served import Served, served_desk
@@ -53,6 +54,20 @@ def test_every_act_of_a_ride_is_in_view_in_every_state_of_every_kind(served: Ser
     for case in OF_RIDES + OF_ORDERS:
         chosen(served, page, *case)
         assert page.evaluate(BELOW) == [], case
+
+
+@pytest.mark.parametrize("language", ["fr", "ja", "hi", "ar"])
+def test_every_act_is_in_view_in_languages_of_long_words_and_high_lines(
+    served: Served, language: str
+) -> None:
+    served.desk.add(lambda s: s.query(Staff).update({"language": language}))
+    page = served.staff(viewport=WIDE)
+    below = {}
+    for kind in STATUSES:
+        for status in ("CALL_DRIVER", "CLIENT_LOCATED"):
+            chosen(served, page, "BOOKED", status, kind)
+            below[status, kind] = page.evaluate(BELOW)
+    assert {case: acts for case, acts in below.items() if acts} == {}
 
 
 def test_one_bar_leads_to_the_guest_and_cancel_is_the_last_of_the_acts(served: Served) -> None:

@@ -154,6 +154,35 @@ def test_keys_move_between_rides_and_closing_one_restores_the_focus(served: Serv
     expect(page).to_have_url(f"{served.url}/")
 
 
+def test_back_closes_the_chosen_ride_and_forward_opens_it_again(served: Served) -> None:
+    second, first = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2))
+    page = opened(served)
+    before = page.evaluate("history.length")
+    for order_id in (first, second):
+        row(page, order_id).locator(".row-link").click()
+        expect(page).to_have_url(f"{served.url}/?ride={order_id}")
+    assert page.evaluate("history.length") == before + 1
+    page.go_back()
+    expect(page.locator("[data-detail]")).to_be_hidden()
+    page.go_forward()
+    expect(headline(page)).to_be_visible()
+    expect(row(page, second)).to_have_class(re.compile("is-chosen"))
+
+
+def test_a_key_that_is_pressed_before_its_script_has_come_counts_then(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page = served.staff(viewport=WIDE)
+    held: list[Route] = []
+    page.route("**/board/list*.js*", lambda route: held.append(route))
+    page.goto("/", wait_until="commit")
+    page.wait_for_function("document.readyState !== 'loading'")
+    page.evaluate("import(document.querySelector('script[src*=\"shared/keys\"]').src)")
+    page.keyboard.press("j")
+    for route in held:
+        route.continue_()
+    expect(row(page, order_id).locator(".row-link")).to_be_focused()
+
+
 def test_cancelling_by_key_asks_once_with_the_focus_on_the_safe_answer(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page = opened(served, f"/?ride={order_id}")

@@ -128,7 +128,7 @@ def test_all_cars_are_cancelled_each_by_its_own_call_and_the_total_fee_is_shown_
     browser = rides.client()
     page = words(browser.get(f"/groups/{first}/cancel").text)
     assert "Cancelling may cost 2 × ₹30 = ₹60 now." in page
-    assert "Nothing is ordered yet: free" in page
+    assert "Nothing is booked yet: free" in page
     assert "The search is stopped: free" in page
     assert "Stays as it is" in page
     assert service.calls == []

@@ -69,7 +69,7 @@ def price_requests(desk: Desk) -> int:
 
 def test_the_page_asks_for_limits_and_proposes_some(desk: Desk) -> None:
     page = press_start(desk).text
-    assert "Nothing is ordered now." in page
+    assert "Nothing is booked now." in page
     assert re.search(r'name="until"\s+value="17:30"', page)
     assert re.search(r'name="ceiling"\s+value="\d+0"', page)
     assert desk.orders() == []
@@ -133,10 +133,10 @@ def test_the_order_waits_on_the_board_and_on_its_page(desk: Desk) -> None:
     assert order.guest_until == desk.now + timedelta(hours=6, minutes=30)
     page = desk.client.get(f"/rides/{order_id}").text
     assert "Waiting for the guest until 21:00" in page
-    assert "above ₹300 nothing is ordered" in page
-    assert "Order it now" in page
+    assert "above ₹300 nothing is booked" in page
+    assert "Book it now" in page
     # the guest still needs the link, so it stands before all actions; there is no receipt yet
-    assert page.index("Give the guest the link") < page.index("Order it now")
+    assert page.index("Give the guest the link") < page.index("Book it now")
     assert page.count('id="out"') == 1
     assert f"/rides/{order_id}/receipt" not in page
     # words on the screen that is turned to the guest, which has no such button
@@ -154,7 +154,7 @@ def test_the_guest_presses_once_and_follows_the_ride_on_the_same_page(desk: Desk
     requests_before = price_requests(desk)
     page = guest.get(path).text
     assert "I'm ready" in page
-    assert "Above ₹300 nothing is ordered" in page
+    assert "Above ₹300 nothing is booked" in page
     assert Addresses(page).wrong == []
     assert price_requests(desk) == requests_before
     assert state(desk, order_id) == "WAITING"
@@ -196,7 +196,7 @@ def test_a_price_above_the_ceiling_orders_nothing_and_both_sides_read_why(desk: 
     press(guest, path)
     assert state(desk, order_id) == "WAITING"
     page = guest.get(path).text
-    assert "It costs ₹320 now, more than ₹300. Nothing was ordered." in page
+    assert "It costs ₹320 now, more than ₹300. Nothing was booked." in page
     assert "I'm ready" in page
     page = desk.client.get(f"/rides/{order_id}").text
     assert "it costs ₹320 now, above ₹300" in page

@@ -398,8 +398,8 @@ OTHER_DROP = {"drop": "Museum", "drop_lat": "-38.6", "drop_lng": "-128.1", "drop
     ("changes", "status", "words"),
     [
         (OTHER_DROP, 409, "The trip was changed after its prices were shown"),
-        ({"drop": "-38.6, -128.1"}, 409, "Nothing was ordered"),  # typed where no script runs
-        ({"pickup_lat": "-38.51"}, 409, "Nothing was ordered"),
+        ({"drop": "-38.6, -128.1"}, 409, "Nothing was booked"),  # typed where no script runs
+        ({"pickup_lat": "-38.51"}, 409, "Nothing was booked"),
         (OTHER_DROP | {"guest_phone": "12"}, 422, "No phone has this number"),
     ],
 )
@@ -434,7 +434,7 @@ def test_a_car_that_is_not_offered_any_more_is_reported_and_no_other_one_chosen(
     text = unescape(answer.text)
     assert answer.status_code == 409
     assert "This car type isn't offered there now: choose another." in text
-    assert "Nothing was ordered" in text
+    assert "Nothing was booked" in text
     assert "checked" not in text.split("data-products")[1].split("</ul>")[0]
     assert desk.orders() == []
 
@@ -593,7 +593,7 @@ def test_while_the_service_is_down_the_page_shows_that_and_keeps_the_form(desk: 
     assert desk.orders() == []
     body = desk.client.get("/products.json", query_string=TRIP)
     assert body.status_code == 503
-    assert "Nothing was ordered" in body.get_json()["html"]
+    assert "Nothing was booked" in body.get_json()["html"]
     assert RETRIES in body.get_json()["html"]
 
 

@@ -374,7 +374,7 @@ def test_enter_without_a_trip_shows_the_keys_that_book(browsed: Browsed, desk: D
     for words in ("#guest-find", "#guest_room", "#guest_phone"):
         page.fill(words, "7")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-keys]")).to_have_text("Enter orders nothing. Ctrl+Enter books.")
+    expect(page.locator("[data-keys]")).to_have_text("Only Ctrl+Enter books.")
     assert desk.orders() == []
 
 

@@ -247,7 +247,7 @@ def test_a_page_shows_which_of_two_times_is_meant_and_a_change_keeps_it(desk: De
     asked = desk.press(desk.form(), when="later", **night)
     assert "Clocks go back then and show 02:30 twice. Choose one." in words(asked.text)
     second = plan(desk, **night, pickup_which="second", guest_name="Guest Wren")
-    assert "The car is ordered for the second of the two." in ride_words(desk, second)
+    assert "The car is booked for the second of the two." in ride_words(desk, second)
     form = filled(desk.client.get(f"/rides/new?change={second}").text)
     assert form["pickup_which"] == "second"
     assert desk.press(form | night, note="gate 3").status_code == 303
@@ -257,9 +257,9 @@ def test_a_page_shows_which_of_two_times_is_meant_and_a_change_keeps_it(desk: De
         datetime(2026, 10, 25, 0, 30, tzinfo=UTC),
     ]
     text = ride_words(desk, order_id)
-    assert "Booked for 02:30 tomorrow" in text
+    assert "Planned for 02:30 tomorrow" in text
     assert (
-        "02:30 comes twice that night Clocks go back then. The car is ordered for the first of the "
+        "02:30 comes twice that night Clocks go back then. The car is booked for the first of the "
         "two." in text
     )
 
@@ -267,15 +267,15 @@ def test_a_page_shows_which_of_two_times_is_meant_and_a_change_keeps_it(desk: De
 def test_a_scheduled_rides_page_shows_the_time_and_offers_change_and_withdraw(desk: Desk) -> None:
     order_id = plan(desk)
     text = ride_words(desk, order_id)
-    assert "Booked for 05:10 tomorrow" in text
-    assert "Ordered from the ride company at 04:57." in text
-    assert "Priced when ordered; it was ₹240 fixed when planned" in text
+    assert "Planned for 05:10 tomorrow" in text
+    assert "The ride company is asked at 04:57." in text
+    assert "Priced when booked; it was ₹240 fixed when planned" in text
     assert re.findall(r'data-action="(\w+)"', desk.client.get(f"/rides/{order_id}").text) == [
         "change",
         "withdraw",
     ]
     go(desk, PICKUP - timedelta(hours=4))
-    assert "Booked for 05:10 today" in ride_words(desk, order_id)
+    assert "Planned for 05:10 today" in ride_words(desk, order_id)
 
 
 def test_the_guests_page_shows_that_the_ride_is_scheduled(desk: Desk) -> None:
@@ -292,7 +292,7 @@ def test_an_order_due_just_after_midnight_shows_the_day_of_ordering(
     desk: Desk,
 ) -> None:
     order_id = plan(desk, pickup_time="00:05")
-    assert "Ordered from the ride company at 23:52 today." in ride_words(desk, order_id)
+    assert "The ride company is asked at 23:52 today." in ride_words(desk, order_id)
 
 
 def test_the_board_lists_scheduled_rides_apart_with_the_next_first(
@@ -304,7 +304,7 @@ def test_the_board_lists_scheduled_rides_apart_with_the_next_first(
     found = [row for row in rows(desk.client) if row["group"] == "later"]
     assert [row["id"] for row in found] == [ids[1], ids[2], ids[0]]
     assert [row["headline"] for row in found] == [
-        f"Booked for {at} tomorrow" for at in ("05:10", "07:30", "09:00")
+        f"Planned for {at} tomorrow" for at in ("05:10", "07:30", "09:00")
     ]
     assert "Later" in words(desk.client.get("/").text)
 
@@ -334,8 +334,8 @@ def test_a_scheduled_ride_is_changed_in_the_same_form(desk: Desk) -> None:
     assert (order.id, order.state, order.note) == (order_id, "SCHEDULED", "gate 3")
     assert order.pickup_at == datetime(2026, 3, 6, 0, 30, tzinfo=UTC)
     text = words(desk.client.get(answer.headers["Location"]).text)
-    assert "Changed. It is ordered as it stands here." in text
-    assert "Booked for 06:00 on Fri 6 Mar" in text
+    assert "Changed. It is booked as it stands here." in text
+    assert "Planned for 06:00 on Fri 6 Mar" in text
 
 
 def test_a_conflicting_change_is_shown_and_saved_when_sent_again(desk: Desk) -> None:
@@ -384,7 +384,7 @@ def test_a_change_of_another_propertys_ride_gets_404(desk: Desk) -> None:
         ("PLAN_CAR_GONE", "This car type isn't offered there now: choose another."),
         ("PLAN_GUARD_BUSY", "The guest already has a ride from there."),
         ("INVALID_CITY", "No service at this pickup."),
-        ("SOMETHING_NEW", "Nothing was ordered."),
+        ("SOMETHING_NEW", "There is nothing to pay."),
     ],
 )
 def test_a_ride_that_could_not_be_ordered_yet_needs_attention_with_its_reason(
@@ -401,9 +401,9 @@ def test_a_ride_that_could_not_be_ordered_yet_needs_attention_with_its_reason(
         item.raised_at = desk.now
         s.add(item)
     page = ride_words(desk, order_id)
-    assert "This planned ride could not be ordered yet" in page
+    assert "This planned ride could not be booked yet" in page
     assert message in page
-    assert "Not ordered yet; next try at 05:00:10." in page
+    assert "Not booked yet; next try at 05:00:10." in page
     assert [row["group"] for row in rows(desk.client)] == ["needs"]
     change = desk.client.get(f"/rides/new?change={order_id}").text
     assert ("Book a second car on purpose" in change) is (code == "PLAN_GUARD_BUSY")
@@ -507,13 +507,13 @@ def test_a_worker_orders_with_the_price_of_that_time_and_a_missed_ride_is_loud(
     assert page is not None
     assert (page.order.state, page.offer.seat_prices) == ("READY", {"": "265"})
     assert "₹265 Fixed price" in ride_words(desk, order_id)
-    assert "Ordered 8 min late" in ride_words(desk, order_id)
+    assert "Booked 8 min late" in ride_words(desk, order_id)
     go(desk, PICKUP + timedelta(hours=6))
     worker.promoter.promote(missed)
     journal.close()
     text = ride_words(desk, missed)
     assert "Not booked: the planned time has passed" in text
-    assert "A planned ride was not ordered" in text
+    assert "A planned ride was not booked" in text
     assert "ridedash's worker was not running at the time." in text
     go(desk, desk.now + timedelta(days=2))
     assert {row["id"]: row["group"] for row in rows(desk.client)}[missed] == "needs", (

@@ -50,7 +50,7 @@ def test_a_ride_is_scheduled_by_keyboard_and_the_button_shows_the_time(
     page.locator("#pickup_date").fill("2026-03-05")
     expect(message).to_have_text("Tomorrow, Thu 5 Mar, 05:10, in 14 h 40 min")
     expect(go).to_have_text("Plan Mini to Airport for 05:10 tomorrow · now ₹240")
-    expect(page.locator("[data-bar-terms]")).to_contain_text("Priced when it is ordered")
+    expect(page.locator("[data-bar-terms]")).to_contain_text("Priced when it is booked")
     expect(page.get_by_text("Fixed price", exact=True).first).to_be_hidden()
     # the present distance of a cab says nothing about a later time
     expect(page.locator(".product-eta").first).to_be_hidden()
@@ -61,7 +61,7 @@ def test_a_ride_is_scheduled_by_keyboard_and_the_button_shows_the_time(
     page.locator("#pickup_date").fill("2026-03-05")
     page.keyboard.press("Control+Enter")
     order = shown_order(browsed, desk)
-    expect(page.locator("#headline")).to_have_text("Booked for 05:10 tomorrow")
+    expect(page.locator("#headline")).to_have_text("Planned for 05:10 tomorrow")
     assert (order.state, order.pickup_at) == ("SCHEDULED", datetime(2026, 3, 4, 23, 40, tzinfo=UTC))
     assert browsed.faults == []
 
@@ -158,7 +158,7 @@ def test_a_scheduled_ride_is_changed_from_its_page_and_withdrawn(
     page.locator("#pickup_time").fill("06:00")
     page.locator("[data-book-go]").click()
     page.wait_for_url(f"{browsed.url}{path}*")
-    expect(page.locator("#headline")).to_have_text("Booked for 06:00 tomorrow")
+    expect(page.locator("#headline")).to_have_text("Planned for 06:00 tomorrow")
     browsed.open("/")
     expect(page.locator("#later .row")).to_have_count(1)
     browsed.open(path)
@@ -169,10 +169,10 @@ def test_a_scheduled_ride_is_changed_from_its_page_and_withdrawn(
     assert desk.orders()[0].state == "SCHEDULED"
     page.keyboard.press("x")
     page.locator("#action-withdraw").get_by_role("button", name="Cancel ride").click()
-    expect(page.locator("#headline")).to_have_text("Cancelled before it was ordered")
+    expect(page.locator("#headline")).to_have_text("Cancelled before it was booked")
     assert desk.orders()[0].state == "NOT_SENT"
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#headline")).to_have_text("Booked for 06:00 tomorrow")
+    expect(page.locator("#headline")).to_have_text("Planned for 06:00 tomorrow")
     assert desk.orders()[0].state == "SCHEDULED"
 
 
@@ -231,4 +231,4 @@ def test_scheduling_works_without_scripts(desk: Desk, browsed: Browsed, browser:
         )
         page.click("[data-book-go]")
         page.wait_for_url(f"{browsed.url}/rides/{desk.ride(1)}")
-        expect(page.locator("#headline")).to_have_text("Booked for 05:10 tomorrow")
+        expect(page.locator("#headline")).to_have_text("Planned for 05:10 tomorrow")

@@ -120,7 +120,7 @@ def test_a_page_without_its_button_asks_for_no_press(desk: Desk, phone: FlaskCli
     page = phone.get(path).text
     assert key_of(phone, path) == ""
     assert "in your link by" not in page
-    assert "Not ordered" in page
+    assert "Not booked" in page
     assert "The time to start it is over" in page
 
 

@@ -66,7 +66,7 @@ def test_the_button_goes_when_staff_take_the_ride_back(served: Served) -> None:
     follower = served.phone()
     follower.goto(served.link(order_id, "follower"))
     follower.wait_for_function("document.querySelector('[data-guest]').matches('.is-fresh')")
-    expect(follower.locator(".guest-detail")).to_contain_text("It is ordered only when")
+    expect(follower.locator(".guest-detail")).to_contain_text("It is booked only when")
     expect(follower.locator("[data-age-line]")).to_be_hidden()
     withdraw(desk.services.db, desk.services.clock, order_id, by_staff(desk.ids["desk"]))
     expect(page.get_by_role("heading", level=1)).to_have_text("Ride cancelled")

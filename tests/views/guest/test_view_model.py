@@ -144,10 +144,10 @@ def test_a_follower_reads_what_the_ride_waits_for(desk: Desk) -> None:
     page = waiting(desk)
     view = shown(desk, page, "follower")
     assert view.headline == "A ride waits for Guest Heron"
-    assert view.detail == "It is ordered only when Guest Heron presses “I'm ready”"
+    assert view.detail == "It is booked only when Guest Heron presses “I'm ready”"
     desk.now = NOON + timedelta(hours=3)
     try:
-        assert shown(desk, page).headline == "Not ordered"
+        assert shown(desk, page).headline == "Not booked"
         missed = shown(desk, page, "follower")
         assert (missed.headline, missed.detail) == ("No ride was booked", "Nobody is on the way")
     finally:

@@ -367,6 +367,21 @@ def test_the_menu_of_commands_does_what_a_key_does(tmp_path: Path, browser: Brow
 
 
 @pytest.mark.browser
+def test_the_menu_of_commands_signs_out(tmp_path: Path, browser: Browser) -> None:
+    with served_desk(tmp_path, browser) as served:
+        page = served.staff(viewport={"width": 1280, "height": 800})
+        page.goto("/history")
+        page.keyboard.press("Control+k")
+        options = page.locator("[data-found] [role=option]")
+        expect(options.filter(has_text="Hand-over")).to_be_visible()
+        expect(options.filter(has_text="Sign out")).to_have_count(0)  # only for who asks for it
+        page.keyboard.type("sign out")
+        expect(options).to_have_text(["Sign out"])
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/sign-in**")
+
+
+@pytest.mark.browser
 def test_names_in_the_list_are_text_and_no_markup(tmp_path: Path, browser: Browser) -> None:
     with served_desk(tmp_path, browser) as served:
         name = "<img src=x onerror=alert(1)> Quill"

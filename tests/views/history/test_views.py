@@ -130,3 +130,12 @@ def test_a_hostile_name_is_text_and_no_guest_is_saved(desk: Desk) -> None:
     with desk.services.db.read() as s:
         (view,) = s.query(SavedView).all()
         assert (view.name, view.query) == (name, "span=month")
+
+
+def test_a_page_that_refused_a_name_is_reloaded_with_its_filters(desk: Desk) -> None:
+    boss = desk.client()
+    page = boss.get("/history?span=month&state=no_driver").text
+    address = re.findall(r'action="(/history/views\?[^"]*)"', page)
+    assert address == ["/history/views?span=month&amp;state=no_driver"]
+    again = boss.get(unescape(address[0]))
+    assert (again.status_code, again.location) == (303, "/history?span=month&state=no_driver")

@@ -19,7 +19,7 @@ __all__ = ["desk", "lobby"]
 pytestmark = pytest.mark.database
 ROUTES = ("cars", "order", "ride", "cancel", "help", "end")
 TRIPS = itertools.count(10)
-NOTHING = "Nothing was ordered."
+NOTHING = "Nothing was booked."
 LOST = None  # 503: the page repeats the request for five seconds, then says "Out of order"
 
 

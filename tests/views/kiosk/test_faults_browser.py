@@ -159,7 +159,7 @@ def test_that_nothing_was_ordered_stays_while_the_database_is_locked(
     kiosk: FakeKiosk, page: Page
 ) -> None:
     words = kiosk.document()["words"]["en"]
-    words_shown = {"headline": words["trouble"], "why": "Nothing was ordered.", "next": ""}
+    words_shown = {"headline": words["trouble"], "why": "Nothing was booked.", "next": ""}
     to_check(page)
     kiosk.order = [{"state": "trouble", "words": words_shown}]
     kiosk.heartbeat["trouble"] = "database"
@@ -168,7 +168,7 @@ def test_that_nothing_was_ordered_stays_while_the_database_is_locked(
     with page.expect_response("**/kiosk/beat"):
         page.clock.fast_forward(20_000)
     page.clock.fast_forward(GRACE_MS)
-    expect(page.locator("[data-stage]")).to_contain_text("Nothing was ordered.")
+    expect(page.locator("[data-stage]")).to_contain_text("Nothing was booked.")
     press(page, "bar-over")
     expect(page.locator("h1")).to_have_text(words["broken"])
 

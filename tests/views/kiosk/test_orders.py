@@ -456,7 +456,7 @@ def test_a_name_with_a_ride_is_asked_for_its_room_and_then_booked(lobby: Lobby) 
     assert (same["state"], same["field"]) == ("already", "name")
     assert same["words"] == {
         "headline": "There is a ride for MARIA already.",  # as this guest typed it
-        "why": "Nothing was ordered.",
+        "why": "Nothing was booked.",
         "next": "If it isn't yours, add your room number.",
     }
     assert lobby.order(name="Maria 204")["state"] == "sending"
@@ -492,8 +492,8 @@ def test_a_phone_number_with_a_ride_reveals_no_name(lobby: Lobby) -> None:
         ("BANNED USER", "We can't book this here."),
         ("KEY_MISSING", "We can't book this here."),
         ("NO_CABS_AVAILABLE", "No car right now. Other cars may be free"),
-        ("NO_CONNECTION", "Not booked. Nothing was ordered."),
-        (None, "Not booked. Nothing was ordered."),
+        ("NO_CONNECTION", "Nothing was booked."),
+        (None, "Nothing was booked."),
     ],
 )
 def test_a_refusal_names_no_account(lobby: Lobby, code: str | None, headline: str) -> None:

@@ -352,7 +352,7 @@ def test_an_unknown_offer_books_nothing(lobby: Lobby) -> None:
     browser.post(f"{address}/car", data={"offer": "999999"})
     assert "This car can" in browser.get(f"{address}/check").text
     sent = browser.post(f"{address}/check", follow_redirects=True)
-    assert "Nothing was ordered." in sent.text
+    assert "Nothing was booked." in sent.text
     assert lobby.orders() == []
 
 
@@ -366,7 +366,7 @@ def test_an_offer_to_another_place_than_the_phone_names_books_nothing(lobby: Lob
         page = browser.get(f"{address}/check").text
         assert ("Book for" in page, "This car can" in page) == (shown, not shown)
     sent = browser.post(f"{address}/check", data={"offer": elsewhere}, follow_redirects=True)
-    assert "Nothing was ordered." in sent.text
+    assert "Nothing was booked." in sent.text
     assert lobby.orders() == []
 
 

@@ -108,7 +108,7 @@ def test_a_late_refusal_about_a_closed_sheet_says_nothing_of_the_order(kiosk: Fa
     with page.expect_response("**/kiosk/own"):
         held[0].fulfill(status=400)
     page.evaluate(SETTLE)
-    assert "Nothing was ordered" not in page.locator("h1").inner_text()
+    assert "Nothing was booked" not in page.locator("h1").inner_text()
     kiosk.order = [kiosk.booked()]
     page.locator(".k-pin").wait_for()
 

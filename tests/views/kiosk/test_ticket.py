@@ -100,6 +100,6 @@ def test_a_ride_that_came_to_nothing_says_where_its_guest_wanted_to_go(
     desk.order("READY", supersedes=order_id)
     view = told(desk, order_id)
     assert view["replaced"] is True
-    assert view["detail"] == "Our desk has ordered another car for you."
+    assert view["detail"] == "Our desk has booked another car for you."
     coming = told(desk, desk.order("BOOKED", "CALL_DRIVER"))
     assert (coming["trip"], coming["replaced"]) == (None, False)

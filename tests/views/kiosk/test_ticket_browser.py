@@ -195,7 +195,7 @@ def test_a_guest_for_whom_the_desk_has_ordered_again_is_offered_no_second_car(
     kiosk: FakeKiosk,
 ) -> None:
     page = ticket(kiosk)
-    again = {"detail": "Our desk has ordered another car for you.", "replaced": True}
+    again = {"detail": "Our desk has booked another car for you.", "replaced": True}
     later(page, kiosk, ENDED | {"headline": "No driver found this time"} | again)
     expect(page.locator("[data-stage]")).to_contain_text(again["detail"])
     assert buttons(page) == {"done"}

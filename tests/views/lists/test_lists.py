@@ -116,7 +116,7 @@ def test_a_press_lets_the_worker_book_the_good_lines_and_names_the_others(lists:
     assert lists.row(at).state == "RUNNING"
     assert (lists.lines(at)[1].plan or {})["phone"] == "+919845011111"
     assert lists.book(at).status_code == 303
-    assert "0 of 1 ordered" in lists.page(at)
+    assert "0 of 1 done" in lists.page(at)
 
 
 def test_the_car_of_a_list_is_at_first_the_cheapest_private_one(lists: Lists) -> None:

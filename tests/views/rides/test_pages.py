@@ -594,7 +594,7 @@ def test_an_order_that_is_not_sent_yet_can_be_withdrawn(talking: Desk) -> None:
     browser = talking.client()
     order_id = talking.order("READY")
     text = browser.get(post(browser, f"/rides/{order_id}/withdraw").headers["Location"]).text
-    assert "Cancelled before it was ordered" in text
+    assert "Cancelled before it was booked" in text
     assert "Not booked" not in text
     assert 'class="card state tone-quiet"' in text
     assert 'class="alert tone-quiet"' in text
@@ -613,7 +613,7 @@ def test_a_planned_ride_that_was_cancelled_can_be_restored_for_ten_seconds(talki
     assert "undo" not in browser.get(f"/rides/{order_id}/snapshot.json").json
     text = browser.get(post(browser, f"/rides/{order_id}/restore").headers["Location"]).text
     assert "Planned again, as it was." in text
-    assert "Booked for" in text
+    assert "Planned for" in text
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,9 @@ def test_every_page_of_staff_says_what_waits_since_the_restore(
     planned(desk, "other")
     restored(desk)
     lost(desk)
-    banner = "The database was restored to 12:00. 3 planned rides wait for you. 1 order is missing."
+    banner = (
+        "The database was restored to 12:00. 3 planned rides wait for you. 1 booking is missing."
+    )
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     for path in ("/", "/rides/new", f"/rides/{order_id}", "/history", "/handover", "/me"):
         page = compact(client.get(path).text)
@@ -106,7 +108,7 @@ def test_a_held_ride_is_among_those_that_need_attention_and_offers_the_decision(
     order_id = planned(desk)
     restored(desk)
     row = compact(client.get("/").text)
-    assert "Not ordered: the database was restored" in row
+    assert "Not booked: the database was restored" in row
     page = compact(client.get(f"/rides/{order_id}").text)
     assert "waits for you" in page
     assert f'action="/rides/{order_id}/release"' in page
@@ -138,7 +140,7 @@ def test_the_page_of_an_unknown_order_says_why_it_is_unknown(
     restored(desk)
     post(client, f"/rides/{order_id}/ordered")
     page = client.get(f"/rides/{order_id}").text
-    assert "The database was restored, and this order may have been sent" in page
+    assert "The database was restored, and this booking may have been sent" in page
     assert "booking_id" in page
 
 
@@ -147,7 +149,7 @@ def test_a_held_ride_can_not_be_marked_as_seen(desk: Desk, client: FlaskClient) 
     restored(desk)
     assert 'value="held"' not in client.get(f"/rides/{order_id}").text
     post(client, f"/rides/{order_id}/acknowledge", item="held")
-    assert "Not ordered: the database was restored" in client.get("/").text
+    assert "Not booked: the database was restored" in client.get("/").text
 
 
 def test_undoing_the_withdrawal_of_a_held_ride_does_not_set_it_free(
@@ -159,7 +161,7 @@ def test_undoing_the_withdrawal_of_a_held_ride_does_not_set_it_free(
     post(client, f"/rides/{order_id}/restore")
     with desk.services.db.read() as s:
         assert [order.id for order in restores.held_orders(s)] == [order_id]
-    assert "Not ordered: the database was restored" in client.get("/").text
+    assert "Not booked: the database was restored" in client.get("/").text
 
 
 def test_a_missing_order_is_taken_up_with_the_name_that_is_typed(
@@ -175,7 +177,7 @@ def test_a_missing_order_is_taken_up_with_the_name_that_is_typed(
     page = client.get(answer.headers["Location"]).text
     assert "Taken up again after a restore" in page
     assert "Guest Wren" in page
-    assert "No order is missing." in client.get("/restored").text
+    assert "No booking is missing." in client.get("/restored").text
     again = post(client, "/restored/take-up", reference="RD-LOST")
     assert again.status_code == 409
     assert "somebody has taken it up" in again.text
@@ -201,7 +203,7 @@ def test_an_order_of_a_property_that_is_lost_too_is_shown_to_admins_until_it_is_
     assert "RD-HOMELESS" not in client.get("/restored").text
     assert post(client, "/restored/dealt-with", reference="RD-HOMELESS").status_code == 403
     client = admin(desk)
-    assert "1 order is missing." in client.get("/").text
+    assert "1 booking is missing." in client.get("/").text
     page = client.get("/restored").text
     assert "RD-HOMELESS" in page
     assert "CRN-7" in page

@@ -50,6 +50,7 @@ NEEDS = {
         staying.stay
         outgoing.card outgoing.show_receipt
         history.show history.ask history_views.save history_views.delete
+        history_views.refused_again
         search.show search.ask search_list.listed handover.show
         restored.show group_cards.show series.show demo_day.show lists.show
     """,

@@ -102,7 +102,7 @@ export class Frame {
 
   /** Remove a screen; the face stays where it is, so that it is not drawn anew each time. */
   #emptyStage() {
-    for (const node of [...this.stage.children]) if (node !== this.face) node.remove();
+    for (const node of this.stage.querySelectorAll(":scope > :not(.k-face)")) node.remove();
   }
 
   /** Remove everything of a visit from the document. */

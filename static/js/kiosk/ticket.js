@@ -2,18 +2,7 @@
 
 import { ageText } from "../shared/ages.js";
 import { spokenMeet, wayTo } from "./cars.js";
-import {
-  apart,
-  beneath,
-  control,
-  fact,
-  from,
-  icon,
-  lines,
-  make,
-  qrCode,
-  spelled,
-} from "./el.js";
+import { apart, beneath, control, fact, from, icon, lines, make, qrCode, spelled } from "./el.js";
 import { fitMap, mapBox } from "./maps.js";
 
 const LAST_S = 20;

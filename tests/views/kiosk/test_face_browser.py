@@ -26,12 +26,15 @@ def kiosk(tmp_path: Path, browser: Browser) -> Iterator[FakeKiosk]:
         yield made
 
 
+def with_facts(kiosk: FakeKiosk, **facts: Any) -> None:
+    """Let the kiosk's document have these facts."""
+    document = kiosk.document()
+    kiosk.document = lambda: document | facts  # type: ignore[method-assign]
+
+
 def with_property(kiosk: FakeKiosk, **facts: Any) -> None:
     """Let the kiosk's document have these facts of its property."""
-    document = kiosk.document
-    kiosk.document = lambda: (found := document()) | {  # type: ignore[method-assign]
-        "property": found["property"] | facts
-    }
+    with_facts(kiosk, property=kiosk.document()["property"] | facts)
 
 
 def pictures(asked: list[str], answer: Callable[[Route], None]) -> Callable[[Page], None]:
@@ -84,9 +87,7 @@ def test_a_place_of_the_start_screen_is_where_its_car_goes(kiosk: FakeKiosk) -> 
 
 
 @pytest.mark.parametrize("layout", ["tablet", "least-portrait"])
-def test_a_tablet_has_no_room_for_places_on_its_start_screen(
-    kiosk: FakeKiosk, layout: str
-) -> None:
+def test_a_tablet_has_no_room_for_places_on_its_start_screen(kiosk: FakeKiosk, layout: str) -> None:
     page = kiosk.page(layout)
     expect(page.locator("[data-press=start]")).to_be_visible()
     expect(page.locator("[data-press^=once-]")).to_have_count(0)
@@ -229,10 +230,7 @@ def test_a_kiosk_that_books_nothing_now_invites_nobody(
 
 @pytest.mark.parametrize(("now", "ground"), [("T14:00", "light"), ("T23:30", "dark")])
 def test_a_kiosk_is_dark_by_night(kiosk: FakeKiosk, now: str, ground: str) -> None:
-    document = kiosk.document
-    kiosk.document = lambda: document() | {  # type: ignore[method-assign]
-        "clock": {"now": f"2024-05-01{now}:00+05:30", "speed": 1}
-    }
+    with_facts(kiosk, clock={"now": f"2024-05-01{now}:00+05:30", "speed": 1})
     page = kiosk.page("landscape")
     red, green, blue = page.locator("html").evaluate(
         "root => getComputedStyle(root).backgroundColor.match(/[\\d.]+/g).slice(0, 3).map(Number)"

@@ -76,8 +76,8 @@ def show() -> str:
 def _numbers() -> list[tuple[str, str]]:
     """The three numbers of the title card, each with its words."""
     killed = _(
-        "bookings made twice, of %(orders)s, while the program was killed %(kills)s times",
-        orders=format_decimal(ORDERS, locale=locale()),
+        "bookings made twice, of %(sent)s, while the program was killed %(kills)s times",
+        sent=format_decimal(ORDERS, locale=locale()),
         kills=format_decimal(KILLS, locale=locale()),
     )
     return [

@@ -1,4 +1,4 @@
-"""The cars that a kiosk offers, by price, time and size, and where to meet them."""
+"""The cars that a kiosk offers, by price, time and size; where to meet them, and the way."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from ridedash.config import SANDBOX_CREDIT
+from ridedash.extensions import services
 from ridedash.geo import LatLng, distance_m
 from ridedash.rides.kiosk.rules import offered_here
 from ridedash.service.types.products import Product
@@ -16,6 +18,7 @@ from ridedash.store.offers import Trip
 from ridedash.store.orders import Offer
 from ridedash.views.booking.estimates import Estimates
 from ridedash.views.booking.product_cards import Card
+from ridedash.views.rides.print_assets import StillMap, still_map, way_map
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy, ngettext
@@ -23,6 +26,9 @@ from ridedash.wording.fits import capacity_words
 from ridedash.wording.kiosk import pays_words
 from ridedash.wording.say import Text, isolated, own_words
 
+MEETING: Final = {"zoom": 17, "width": 480, "height": 240}  # 570 m wide at the equator, else less
+WAY: Final = (420, 300)  # px of the map of a way
+WAY_RIM: Final = 48  # px between its edge and the ends of the way, for their pins
 SHOWN: Final = 3  # cars at once; the page has a button for more
 HINT_M: Final = 25.0  # a hint applies to a point this close
 HERE_M: Final = 15.0  # for a meeting point this close no walk is estimated
@@ -300,3 +306,28 @@ class _Walks:
             metres = max(ROUND_M, round(straight / ROUND_M) * ROUND_M)
             parts.append(_("about %(n)d m on foot", n=metres))
         return " · ".join(filter(None, parts))
+
+
+def meeting_map(pickup: LatLng) -> dict[str, Any]:
+    """The surroundings of a meeting point, which is in the middle.
+
+    `tiles` are [address, x, y] in a map of `width` by `height` px; `credit` names the source of the
+    tiles, "" for the sandbox's, for which the page has its own words.
+    """
+    return _map_json(still_map(services().settings.tiles_url, pickup, **MEETING))
+
+
+def map_of_way(start: LatLng, end: LatLng) -> dict[str, Any]:
+    """Both ends of a way, as `meeting_map`; `start` and `end` are their [x, y] in it, in px."""
+    found = way_map(services().settings.tiles_url, start, end, WAY, WAY_RIM)
+    return _map_json(found.still) | {"start": found.start, "end": found.end}
+
+
+def _map_json(still: StillMap) -> dict[str, Any]:
+    credit = services().settings.tiles_attribution
+    return {
+        "width": still.width,
+        "height": still.height,
+        "tiles": [[tile.href, tile.x, tile.y] for tile in still.tiles],
+        "credit": {SANDBOX_CREDIT: ""}.get(credit, credit),
+    }

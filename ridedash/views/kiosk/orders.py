@@ -37,7 +37,8 @@ from ridedash.store.models.kiosks import Kiosk
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.orders import OrderPage, order_page
 from ridedash.text import one_line
-from ridedash.views.kiosk import maps, ride_view
+from ridedash.views.kiosk import ride_view
+from ridedash.views.kiosk.cars import meeting_map
 from ridedash.views.kiosk.pressed import Asking, Changed, NotNow, Try, press_book
 from ridedash.views.kiosk.visit_requests import (
     VisitRequest,
@@ -238,7 +239,7 @@ def _answer_with_ticket(at: VisitRequest, page: OrderPage | None, tried: Try) ->
     if outcome.state != "sending":
         known |= _link(at, page.order.id, tried)
         pickup = LatLng(page.offer.pickup_lat, page.offer.pickup_lng)
-        known["map"] = maps.meeting_map(pickup)
+        known["map"] = meeting_map(pickup)
     if outcome.state != "booked":
         return answer(outcome.state, outcome.words, ride=known)
     view = ride_view.view_json(page, app.clock(), app.time(), locale())

@@ -29,7 +29,6 @@ from ridedash.text import one_line
 from ridedash.views.booking.estimates import EstimateFailedError, Estimates
 from ridedash.views.booking.suggestions import SAME_START_M
 from ridedash.views.kiosk import cars as of_cars
-from ridedash.views.kiosk import maps
 from ridedash.views.kiosk.phone_link import phone_link
 from ridedash.views.kiosk.visit_requests import (
     VisitRequest,
@@ -149,7 +148,7 @@ def cars_for(at: VisitRequest) -> Response:
     shown = min(of_cars.SHOWN, len(listed))
     words = kiosk_words("needs_code") if rule == "code" else None
     facts: dict[str, Any] = {"cars": listed, "shown": shown, "meet": meet, "rule": rule.value}
-    facts["way"] = maps.map_of_way(start.pickup, drop)
+    facts["way"] = of_cars.map_of_way(start.pickup, drop)
     return answer("ok", words, **facts)
 
 

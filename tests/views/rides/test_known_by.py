@@ -24,14 +24,18 @@ BEGUN = {
     "drop": "We began to ask the ride company to change the drop.",
     "feedback": "We began to send the feedback.",
 }
-NEVER_LEFT = "The order never left for the ride company"
+NEVER_LEFT = "The request never left for the ride company"
 CLOSED = ("asked support", "A member of staff said that nothing was booked.")
 UNSEEN = "A later look at the ride did not show its effect"
 CASES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("UNKNOWN", {"http_status": None, "message": "ReadTimeout"}, "No whole answer came."),
     ("UNKNOWN", {"http_status": 502}, "The answer proves neither a booking nor a refusal."),
     ("UNKNOWN", {"http_status": None, "code": "RESTORED"}, "Our database was restored, and"),
-    ("REJECTED", {"http_status": 400, "code": "INVALID_CITY"}, "refused the order: INVALID_CITY."),
+    (
+        "REJECTED",
+        {"http_status": 400, "code": "INVALID_CITY"},
+        "refused the booking: INVALID_CITY.",
+    ),
     ("REJECTED", {"http_status": None, "code": "NO_CONNECTION"}, f"{NEVER_LEFT}: NO_CONNECTION."),
     ("NOT_SENT", {"http_status": None, "code": "WITHDRAWN"}, f"{NEVER_LEFT}: WITHDRAWN."),
     ("NOT_SENT", {"http_status": 401, "code": "RECONNECT"}, "that it booked nothing: RECONNECT."),
@@ -100,7 +104,7 @@ def test_a_manager_reads_requests_and_answers_in_order(desk: Desk) -> None:
         "We began to ask the ride company to cancel the ride.",
         "The ride company refused: CANCELLATION_NOT_ALLOWED.",
         "The ride company said: “Too late <i>”",
-        "The answer to the order as it came (HTTP 200), without secrets:",
+        "The answer as it came (HTTP 200), without secrets:",
         '{"booking_id": "<b>"}',
     )
     assert [part for part in parts if part not in text] == []

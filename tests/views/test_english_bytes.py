@@ -22,7 +22,7 @@ CHOICES = re.compile(
     r'<nav class="guest-languages .*?</nav>|<select[^>]* name="language".*?</select>', re.DOTALL
 )
 # redirects to the first settings, and to the page on which a device is paired
-LEADING = {"/admin", "/kiosk", "/door"}
+LEADING = {"/admin", "/kiosk", "/door", "/history/views"}
 # settings with a part for languages, which is left out if English is the only one
 OF_LANGUAGES = {"me.show", "admin.show", "admin_languages.show"}
 OF_LANGUAGES |= {"admin_own_words.show", "admin_word_reviews.show"}

@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from ridedash.extensions import limiter
+from ridedash.face.kiosk_look import TYPEFACES
 from ridedash.places import SandboxPlaces
 from ridedash.rides.share_links import RideOver
 from ridedash.service.client import RideClient
@@ -44,6 +45,7 @@ NAMES = frozenset(
     | {"Guest Heron", "Desk Wren", "House account", "boss", "LH 760"}
     | {"Another account", "guests.csv", "Call the spa", "Colleague", "Gate 2", "Somebody", "Spa"}
     | {"HAR", "curl"}  # formats in which a demo hands out its calls
+    | {f"{each.name} ({each.package})" for each in TYPEFACES.values()}
 )
 # names of keys, and the label of a kiosk's key for Latin letters
 KEYS = frozenset({"Aa", "Backspace", "End", "Enter", "Escape", "Help", "Home", "Pause", "Tab"})

@@ -175,7 +175,7 @@ def test_a_key_that_is_pressed_before_its_script_has_come_counts_then(served: Se
     held: list[Route] = []
     page.route("**/board/list*.js*", lambda route: held.append(route))
     page.goto("/", wait_until="commit")
-    page.wait_for_function("document.readyState !== 'loading'")
+    page.locator("main").wait_for()
     page.evaluate("import(document.querySelector('script[src*=\"shared/keys\"]').src)")
     page.keyboard.press("j")
     for route in held:

@@ -60,11 +60,12 @@ REFUSING: Final = {
     "lists.book",  # a press is for the lines on its page, and their prices
     "demo_pictures.keep",  # its body is a picture
 } | {f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")}
-# What scripts of kiosks send; no page has forms with these fields.
+# What scripts send; no page has forms with these fields.
 VISIT: Final = {"visit": "visit-0123456789", "lang": "en"}
 DROP: Final = {"drop_lat": "-38.55", "drop_lng": "-128.06", "drop_name": "Airport", "point": ""}
 GUEST: Final = {"seats": "", "name": "Heron", "phone": "", "code": ""}
 OF_SCRIPTS: Final[dict[str, dict[str, str]]] = {
+    "demo_presenter.press": {"do": "play"},
     "kiosk.beat": VISIT | {"screen": "start", "clock_ms": "1", "mode": ""},
     "kiosk_visit.places": VISIT | {"q": "airport", "tab": ""},
     "kiosk_visit.cars": VISIT | DROP,

@@ -73,16 +73,19 @@ def card(run: StoryRun, ledger: list[LedgerEntry], checked: list[CheckedLine]) -
                 "Every fact on these screens came from %(used)d operations of your interface.",
                 used=len(used),
             ),
-            _(
-                "%(n)d answers were lost or came too late, and no guest got two cars.",
-                n=sum(each.failed and each.operation == "create" for each in calls),
-            )
-            if not doubled
-            else _("%(n)d bookings were made twice.", n=doubled),
+            _outcome(calls, doubled),
             board.words,
         ],
         "checks": _("%(n)d of %(all)d checks of this run hold.", n=holds, all=len(checked)),
     }
+
+
+def _outcome(calls: list[RecordedCall], doubled: int) -> str:
+    """What came of the lost answers: as a rule no booking was made twice."""
+    if doubled:
+        return _("%(n)d bookings were made twice.", n=doubled)
+    lost = sum(each.failed and each.operation == "create" for each in calls)
+    return _("%(n)d answers were lost or came too late, and no guest got two cars.", n=lost)
 
 
 def _slowest(calls: list[RecordedCall]) -> str:

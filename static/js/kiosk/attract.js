@@ -32,32 +32,31 @@ export class Attract {
   }
 
   #begin() {
-    if (!this.#may) return this.rest();
+    const { k } = this;
+    if (k.screen !== "start" || k.frame.isCovered || !this.#invites) return this.rest();
     this.turn = 0;
     this.words = make("div", "stack k-attract-words gap-4");
     const ground = make("div", "k-face");
     ground.setAttribute("aria-hidden", "true");
-    face(ground, this.k.data.property, { whole: true });
+    face(ground, k.data.property, { whole: true });
     const cover = control("attract", "k-attract-press", () => this.leave(), ground, this.words);
     cover.dataset.first = "";
-    cover.setAttribute("aria-label", this.k.t("start"));
+    cover.setAttribute("aria-label", k.t("start"));
     const node = make("div", "k-attract", cover);
     node.dataset.sheet = "attract";
-    this.k.frame.lay(node);
+    k.frame.lay(node);
     this.#show();
     this.turning = setInterval(() => this.#next(), TURN_MS);
   }
 
-  /** Whether a guest who comes could book now: no other screen invites. */
-  get #may() {
-    const { k } = this;
-    const { open, full, needsCode } = k.status;
-    return k.screen === "start" && open && !full && !needsCode && !k.frame.isCovered;
+  /** Whether a guest who comes could book now, and needs no code for it. */
+  get #invites() {
+    const { open, full, needsCode } = this.k.status;
+    return open && !full && !needsCode;
   }
 
   #next() {
-    const { open, full, needsCode } = this.k.status;
-    if (!open || full || needsCode) return this.rest();
+    if (!this.#invites) return this.rest();
     this.turn += 1;
     this.#show();
   }

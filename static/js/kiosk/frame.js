@@ -84,8 +84,8 @@ export class Frame {
   }
 
   /**
-   * How far the guest is on the way to a booking, as "2 of 4" and as marks; null where
-   * there is no such way, or no room.
+   * How far the guest is on the way to a booking, as "2 of 4" and as marks; null where there is no
+   * such way, or no room.
    */
   #step({ look }) {
     const n = STEPS[this.k.screen];
